@@ -58,8 +58,8 @@ std::size_t length_of(const InputField& field, const val& list) {
 }
 
 template <class T>
-val copied(const void* data, std::size_t size) {
-  return val(emscripten::typed_memory_view(size, static_cast<const T*>(data))).call<val>("slice");
+val copied(const T* data, std::size_t size) {
+  return val(emscripten::typed_memory_view(size, data)).template call<val>("slice");
 }
 
 }  // namespace
@@ -85,20 +85,20 @@ void ScriptInput::read(const InputField& field, const val& value) {
   switch (field.kind) {
     case FieldKind::number:
       if (absent && field.optional) return;
-      return field.set(field.at, checked_value(*field.parameter, field.name, value));
+      return field.set(checked_value(*field.parameter, field.name, value));
     case FieldKind::choice:
-      return field.set(field.at, static_cast<double>(field.names.index_of(
-                                     field.name, string_of(field.name, value))));
+      return field.set(
+          static_cast<double>(field.names.index_of(field.name, string_of(field.name, value))));
     case FieldKind::flag:
       if (!value.isTrue() && !value.isFalse()) {
         throw InvalidArgument(field.name, "be true or false");
       }
-      return field.set(field.at, value.isTrue() ? 1 : 0);
+      return field.set(value.isTrue() ? 1 : 0);
     case FieldKind::text:
-      *static_cast<std::string*>(field.at) = string_of(field.name, value);
+      field.text() = string_of(field.name, value);
       return;
     case FieldKind::numbers: {
-      auto& list = *static_cast<std::vector<double>*>(field.at);
+      auto& list = field.numbers();
       const bool needed = !list.empty();
       list.resize(length_of(field, value));
       if (needed && list.empty()) throw InvalidArgument(field.name, "have an entry");
@@ -109,13 +109,13 @@ void ScriptInput::read(const InputField& field, const val& value) {
     }
     case FieldKind::bytes:
     case FieldKind::pictures:
-      if (!absent) *static_cast<std::vector<std::byte>*>(field.at) = bytes_of(field.name, value);
+      if (!absent) field.bytes() = bytes_of(field.name, value);
       return;
     case FieldKind::file:
-      if (!absent) *static_cast<File*>(field.at) = file_of(value);
+      if (!absent) field.file() = file_of(value);
       return;
     case FieldKind::files: {
-      auto& files = *static_cast<std::vector<File>*>(field.at);
+      auto& files = field.files();
       const std::size_t count = length_of(field, value);
       for (std::size_t i = 0; i < count; ++i) files.push_back(file_of(value[i]));
       return;
@@ -163,17 +163,19 @@ void ScriptResult::put_array(const char* name, const ArrayView& array, Help) {
   switch (array.element) {
     case ArrayView::Element::real:
     case ArrayView::Element::whole:
-      return set(name, copied<double>(array.data, array.size));
+      return set(name, copied(array.doubles(), array.size));
     case ArrayView::Element::complex:  // laid out as its two parts
-      return set(name, copied<double>(array.data, 2 * array.size));
+      return set(
+          name,
+          copied(reinterpret_cast<const double*>(std::get<const std::complex<double>*>(array.data)),
+                 2 * array.size));
     case ArrayView::Element::single:
-      return set(name, copied<float>(array.data, array.size));
+      return set(name, copied(std::get<const float*>(array.data), array.size));
     case ArrayView::Element::choice:
-      return set(name, copied<std::uint8_t>(array.data, array.size));
+      return set(name, copied(std::get<const std::uint8_t*>(array.data), array.size));
     case ArrayView::Element::as_f32:
-      const auto* data = static_cast<const double*>(array.data);
-      const std::vector<float> rounded(data, data + array.size);
-      return set(name, copied<float>(rounded.data(), array.size));
+      const std::vector<float> rounded(array.doubles(), array.doubles() + array.size);
+      return set(name, copied(rounded.data(), array.size));
   }
 }
 
@@ -185,7 +187,7 @@ void ScriptResult::texts(const char* name, std::span<const std::string> values, 
 
 void ScriptResult::bytes(const char* name, std::span<const std::byte> value, bool nullable, Help) {
   if (nullable && value.empty()) return set(name, val::null());
-  set(name, copied<std::uint8_t>(value.data(), value.size()));
+  set(name, copied(reinterpret_cast<const std::uint8_t*>(value.data()), value.size()));
 }
 
 }  // namespace eigenscope::bindings

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "checkpoint/numbered_part.h"
@@ -41,11 +40,13 @@ constexpr const char* kModel =
 
 /// Files beside the weights that some operations have fields for.
 struct SideFile {
-  const char* field;
+  FieldSource source;
+  const char* option;
   const char* name;
 };
-constexpr std::array kSideFiles{SideFile{"tokenizer", "tokenizer.json"},
-                                SideFile{"preprocessor", "preprocessor_config.json"}};
+constexpr std::array kSideFiles{
+    SideFile{FieldSource::tokenizer, "--tokenizer", "tokenizer.json"},
+    SideFile{FieldSource::preprocessor, "--preprocessor", "preprocessor_config.json"}};
 
 /// The files that a text names, which is a path, a name or a URL. Files `beside` the weights are those of a remote
 /// checkpoint alone.
@@ -102,8 +103,8 @@ std::string only_checkpoint(const std::string& name, const std::vector<std::stri
 }
 
 void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool several) {
-  any_ = has_field(operation, "model");
-  if (has_field(operation, "runs")) {
+  any_ = reads_from(operation, FieldSource::model);
+  if (reads_from(operation, FieldSource::runs)) {
     runs_ = {default_runs(operation)};
     refuse_empty(app.add_option("RUNS", runs_,
                                 "checkpoints of `eigenscope train`, or folders of them; default: "
@@ -118,7 +119,7 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   if (!several) model->expected(1);
   refuse_empty(
       app.add_option("--config", config_, "config.json; default: the one beside the weights"));
-  if (has_field(operation, "changed")) {
+  if (reads_from(operation, FieldSource::changed)) {
     refuse_empty(
         app.add_option("--changed", changed_, "checkpoint to compare with MODEL, given as MODEL is")
             ->required());
@@ -127,8 +128,8 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
         "config.json of --changed; default: the one beside its weights, else that of MODEL"));
   }
   for (const SideFile& side : kSideFiles) {
-    if (!has_field(operation, side.field)) continue;
-    refuse_empty(app.add_option(option_name(side.field), side_paths_[side.field],
+    if (!reads_from(operation, side.source)) continue;
+    refuse_empty(app.add_option(side.option, side_paths_[side.source],
                                 std::string(side.name) + "; default: the one beside the weights"));
   }
 }
@@ -152,41 +153,41 @@ bool CheckpointOptions::names(const std::string& path) const {
 void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path) const {
   // Text needs the tokenizer, pictures the preprocessor.
   const auto is_used = [&](const SideFile& side) {
-    return side_paths_.contains(side.field) &&
-           reader.given("image") == (std::string_view(side.field) == "preprocessor");
+    return side_paths_.contains(side.source) &&
+           reader.given_pictures() == (side.source == FieldSource::preprocessor);
   };
   std::set<std::string> beside;
   for (const SideFile& side : kSideFiles) {
-    if (is_used(side) && side_paths_.at(side.field).empty()) beside.insert(side.name);
+    if (is_used(side) && side_paths_.at(side.source).empty()) beside.insert(side.name);
   }
   RemoteCheckpoint opened = open_model(path, config_, beside);
   CheckpointFiles& files = opened.files;
   if (!files.index) note_lone_shard(path);
-  reader.files["model"] = std::move(files.model);
-  if (files.index) reader.files["index"] = {files.index};
-  if (files.config) reader.files["config"] = {files.config};
+  reader.files[FieldSource::model] = std::move(files.model);
+  if (files.index) reader.files[FieldSource::model_index] = {files.index};
+  if (files.config) reader.files[FieldSource::model_config] = {files.config};
   if (!changed_.empty()) {
     const std::string other = only_checkpoint("changed", find_checkpoints(changed_));
     CheckpointFiles changed = open_model(other, changed_config_, /*beside=*/{}).files;
-    reader.files["changed"] = std::move(changed.model);
-    if (changed.index) reader.files["changed_index"] = {changed.index};
-    if (changed.config) reader.files["changed_config"] = {changed.config};
+    reader.files[FieldSource::changed] = std::move(changed.model);
+    if (changed.index) reader.files[FieldSource::changed_index] = {changed.index};
+    if (changed.config) reader.files[FieldSource::changed_config] = {changed.config};
   }
   for (const SideFile& side : kSideFiles) {
     if (!is_used(side)) continue;
-    std::string own = side_paths_.at(side.field);
-    if (own.empty() && opened.beside.contains(side.name)) {
-      reader.files[side.field] = {opened.beside.at(side.name)};
+    std::string side_path = side_paths_.at(side.source);
+    if (side_path.empty() && opened.beside.contains(side.name)) {
+      reader.files[side.source] = {opened.beside.at(side.name)};
       continue;
     }
-    if (own.empty()) own = file_beside(path, side.name);
-    if (!own.empty()) reader.files[side.field] = {open_source(own)};
+    if (side_path.empty()) side_path = file_beside(path, side.name);
+    if (!side_path.empty()) reader.files[side.source] = {open_source(side_path)};
   }
 }
 
 void CheckpointOptions::give(TypedFields::Reader& reader) const {
   for (const std::string& path : runs_) {
-    for (File& file : runs_at(path)) reader.files["runs"].push_back(std::move(file));
+    for (File& file : runs_at(path)) reader.files[FieldSource::runs].push_back(std::move(file));
   }
   if (any_) give(reader, only_checkpoint("MODEL", paths()));
 }

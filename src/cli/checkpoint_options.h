@@ -30,7 +30,7 @@ class CheckpointOptions {
   bool any_ = false;
   std::vector<std::string> models_, runs_;
   std::string config_, changed_, changed_config_;
-  std::map<std::string, std::string> side_paths_;  // of other files beside the weights, by field
+  std::map<FieldSource, std::string> side_paths_;  // of other files beside the weights
 };
 
 /// The one that was found (find_checkpoints). Throws InvalidArgument (`name`) for several.

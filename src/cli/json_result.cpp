@@ -11,17 +11,17 @@ Json entry_of(const ArrayView& array, std::size_t i) {
   switch (array.element) {
     case ArrayView::Element::real:
     case ArrayView::Element::as_f32:
-      return static_cast<const double*>(array.data)[i];
+      return array.doubles()[i];
     case ArrayView::Element::whole:
-      return static_cast<std::int64_t>(static_cast<const double*>(array.data)[i]);
+      return static_cast<std::int64_t>(array.doubles()[i]);
     case ArrayView::Element::single:
-      return static_cast<double>(static_cast<const float*>(array.data)[i]);
+      return static_cast<double>(std::get<const float*>(array.data)[i]);
     case ArrayView::Element::complex: {
-      const auto value = static_cast<const std::complex<double>*>(array.data)[i];
+      const auto value = std::get<const std::complex<double>*>(array.data)[i];
       return Json::array({value.real(), value.imag()});
     }
     case ArrayView::Element::choice:
-      return array.names[static_cast<const std::uint8_t*>(array.data)[i]].name;
+      return array.names[std::get<const std::uint8_t*>(array.data)[i]].name;
   }
   return {};
 }
@@ -97,7 +97,7 @@ void ArrayColumns::put_array(const char* name, const ArrayView& array, Help) {
   for (const std::size_t part : {0, 1}) {
     std::vector<Json> parts;
     for (const Json& value : values) parts.push_back(value[part]);
-    add(part == 0 ? "re" : "im", array.shape, std::move(parts));
+    add(prefix + name + (part == 0 ? "_re" : "_im"), array.shape, std::move(parts));
   }
 }
 

@@ -22,11 +22,11 @@ std::string default_of(const InputField& field) {
   if (!field.note.text().empty()) return std::string(field.note.text());
   if (field.is_number()) return shown(field.default_number());
   if (field.kind == FieldKind::choice) {
-    return std::string(field.names[static_cast<std::size_t>(field.get(field.at))].name);
+    return std::string(field.names[static_cast<std::size_t>(field.get())].name);
   }
   std::string list;
   if (field.kind == FieldKind::numbers) {
-    for (const double number : *static_cast<const std::vector<double>*>(field.at)) {
+    for (const double number : field.numbers()) {
       list += (list.empty() ? "" : ",") + shown(number);
     }
   }
@@ -137,23 +137,28 @@ bool TypedFields::give(const std::string& name, std::string text) {
   return true;
 }
 
+bool TypedFields::Reader::given_pictures() const {
+  return std::any_of(typed_.typed_.begin(), typed_.typed_.end(),
+                     [](const auto& typed) { return !typed.second.paths.empty(); });
+}
+
 void TypedFields::Reader::visit(const InputField& field) {
   if (is_file(field)) {
-    const auto given = files.find(field.name);
+    const auto given = files.find(field.source);
     if (given == files.end()) return;
-    if (field.kind == FieldKind::files) *static_cast<std::vector<File>*>(field.at) = given->second;
-    if (field.kind == FieldKind::file) *static_cast<File*>(field.at) = given->second.front();
+    if (field.kind == FieldKind::files) field.files() = given->second;
+    if (field.kind == FieldKind::file) field.file() = given->second.front();
     return;
   }
   if (!typed_.given(field.name)) return set_default(field);
   const Typed& typed = typed_.typed_.find(field.name)->second;
   if (field.kind == FieldKind::pictures) {
-    *static_cast<std::vector<std::byte>*>(field.at) = read_pictures(typed.paths);
+    field.bytes() = read_pictures(typed.paths);
     return;
   }
   const std::string& text = typed.text;
   if (field.kind == FieldKind::bytes) {
-    const bool is_checkpoint = std::string_view(field.name) == "checkpoint";
+    const bool is_checkpoint = field.source == FieldSource::run_option;
     const std::string content =
         is_checkpoint ? read_checkpoint(field.name, text) : cli::read_text(text);
     if (content.empty() && !is_checkpoint) {
@@ -161,26 +166,16 @@ void TypedFields::Reader::visit(const InputField& field) {
       throw InvalidArgument(field.name, "have at least one byte", text + " has none");
     }
     const auto bytes = std::as_bytes(std::span(content));
-    *static_cast<std::vector<std::byte>*>(field.at) = {bytes.begin(), bytes.end()};
+    field.bytes() = {bytes.begin(), bytes.end()};
   } else {
     read_text(field, field.kind == FieldKind::flag ? "true" : text);
   }
 }
 
-bool has_field(const Operation& operation, const std::string& name) {
-  bool found = false;
-  for_each_field(operation, [&](const InputField& field) { found = found || name == field.name; });
-  return found;
-}
-
-/// Whether it is a lab on language models of bytes, which reads the default text where none is given. A `checkpoint`
-/// was trained on a text that is to be given again.
-bool has_default_text(const Operation& operation) {
-  bool found = false;
-  for_each_field(operation, [&](const InputField& field) {
-    found = found || (std::string_view(field.name) == "text" && field.kind == FieldKind::bytes);
-  });
-  return found && !has_field(operation, "checkpoint");
+bool reads_from(const Operation& operation, FieldSource source) {
+  bool reads = false;
+  for_each_field(operation, [&](const InputField& field) { reads |= field.source == source; });
+  return reads;
 }
 
 void run_job(Job& job) {
@@ -214,16 +209,17 @@ void add_operation(CLI::App& app, const Operation& operation) {
   CLI::App* const sub = app.add_subcommand(operation.name, std::string(operation.meaning.text()));
   command->checkpoint.add_to(*sub, operation);
   command->fields.add_to(*sub, operation);
-  if (has_default_text(operation)) {
+  const bool has_default_text = reads_from(operation, FieldSource::text_option);
+  if (has_default_text) {
     CLI::Option* const text = sub->get_option("--text");
     text->description(text->get_description() + " (default " + kDefaultText + ")");
   }
   sub->add_flag("--csv", command->csv, "CSV instead of JSON" + rows_of(operation));
   command->grid.add_to(*sub, operation);
   sub->footer(footer_of(operation));
-  sub->callback([command, &operation] {
+  sub->callback([command, &operation, has_default_text] {
     if (command->grid.given()) return command->grid.run();
-    if (has_default_text(operation) && command->fields.give("text", kDefaultText)) {
+    if (has_default_text && command->fields.give("text", kDefaultText)) {
       check_default_text(command->fields.text("text"));
     }
     TypedFields::Reader reader(command->fields);

@@ -33,9 +33,10 @@ class TypedFields {
    public:
     explicit Reader(const TypedFields& typed) : typed_(typed) {}
     void visit(const InputField& field) override;
-    bool given(const std::string& name) const { return typed_.given(name); }
+    /// Whether the user gave pictures.
+    bool given_pictures() const;
 
-    std::map<std::string, std::vector<File>> files;  ///< by field; absent ones are not there
+    std::map<FieldSource, std::vector<File>> files;  ///< absent ones are not there
 
    private:
     const TypedFields& typed_;
@@ -57,8 +58,8 @@ std::string meaning_of(const InputField& field);
 /// What an option's help says: "meaning (range; default)".
 std::string help_of(const InputField& field);
 
-/// Whether the input has a field of this name.
-bool has_field(const Operation& operation, const std::string& name);
+/// Whether the input has a field that is read from there.
+bool reads_from(const Operation& operation, FieldSource source);
 
 /// Runs a job to its end, and shows how far it is where a person is watching.
 void run_job(Job& job);

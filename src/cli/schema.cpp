@@ -59,7 +59,7 @@ Json schema_of(const InputField& field) {
     }
     case FieldKind::choice: {
       json["enum"] = names_of(field.names);
-      json["default"] = field.names[static_cast<std::size_t>(field.get(field.at))].name;
+      json["default"] = field.names[static_cast<std::size_t>(field.get())].name;
       json["x-labels"] = labels_of(field.names);
       return json;
     }
@@ -69,7 +69,7 @@ Json schema_of(const InputField& field) {
       return json;
     case FieldKind::text:
       json["type"] = "string";
-      json["default"] = *static_cast<const std::string*>(field.at);
+      json["default"] = field.text();
       if (!field.note.text().empty()) json["x-default"] = field.note.text();
       return json;
     case FieldKind::numbers: {
@@ -78,7 +78,7 @@ Json schema_of(const InputField& field) {
       json["items"] = {{"type", type_of(p)}};
       describe_range(json["items"], p);
       json["items"]["x-parameter"] = p.name;
-      json["default"] = *static_cast<const std::vector<double>*>(field.at);
+      json["default"] = field.numbers();
       return json;
     }
     case FieldKind::bytes:

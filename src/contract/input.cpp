@@ -24,26 +24,11 @@ double InputField::default_number() const {
   return std::isnan(own_default) ? parameter->default_value : own_default;
 }
 
-void InputFields::visit_number(const char* name, const Parameter& parameter, void* at,
-                               void (*set)(void*, double), double (*get)(const void*),
-                               bool optional, double own_default, Help meaning, Help note) {
-  visit({.name = name,
-         .kind = FieldKind::number,
-         .at = at,
-         .set = set,
-         .get = get,
-         .parameter = &parameter,
-         .optional = optional,
-         .own_default = own_default,
-         .meaning = meaning,
-         .note = note});
-}
-
-void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& at,
+void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& member,
                           Help meaning) {
   visit({.name = name,
          .kind = FieldKind::numbers,
-         .at = &at,
+         .member = &member,
          .parameter = &element,
          .meaning = meaning});
 }
@@ -59,22 +44,22 @@ std::vector<std::string> list_items(const std::string& text, char separator) {
 }
 
 void set_default(const InputField& field) {
-  if (field.is_number() && !field.optional) field.set(field.at, field.default_number());
+  if (field.is_number() && !field.optional) field.set(field.default_number());
 }
 
 void read_text(const InputField& field, const std::string& text) {
   switch (field.kind) {
     case FieldKind::number:
-      return field.set(field.at, parse_parameter(*field.parameter, text, field.name));
+      return field.set(parse_parameter(*field.parameter, text, field.name));
     case FieldKind::choice:
-      return field.set(field.at, static_cast<double>(field.names.index_of(field.name, text)));
+      return field.set(static_cast<double>(field.names.index_of(field.name, text)));
     case FieldKind::flag:
-      return field.set(field.at, static_cast<double>(Choices(kFlags).index_of(field.name, text)));
+      return field.set(static_cast<double>(Choices(kFlags).index_of(field.name, text)));
     case FieldKind::numbers:
-      *static_cast<std::vector<double>*>(field.at) = number_list(field, text);
+      field.numbers() = number_list(field, text);
       return;
     case FieldKind::text:
-      *static_cast<std::string*>(field.at) = text;
+      field.text() = text;
       return;
     default:
       throw InvalidArgument(field.name, "be a file");

@@ -14,6 +14,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "io/byte_source.h"
@@ -41,14 +43,37 @@ enum class FieldKind {
   files,
 };
 
+/// Lists of numbers and files that may be absent are empty; an absent file is null.
+using File = std::shared_ptr<ByteSource>;
+
+/// Where the command line takes the content of a field from. The page gives every field by its name.
+enum class FieldSource {
+  option,          ///< an option of the field's name
+  text_option,     ///< an option of the field's name, which has the published text as default
+  run_option,      ///< an option of the field's name, the checkpoint of a training run
+  model,           ///< MODEL: the files of weights
+  model_index,     ///< MODEL: the index of its shards
+  model_config,    ///< --config, or config.json beside the weights
+  tokenizer,       ///< --tokenizer, or tokenizer.json beside the weights
+  preprocessor,    ///< --preprocessor, or preprocessor_config.json beside the weights
+  changed,         ///< --changed: the files of weights of a second checkpoint
+  changed_index,   ///< --changed: the index of its shards
+  changed_config,  ///< --changed-config, or config.json beside the weights of --changed
+  runs,            ///< RUNS: checkpoints of training runs
+};
+
 /// A field, as InputFields sees it.
 struct InputField {
+  /// The member of the input struct; none for numbers, choices and flags.
+  using Member = std::variant<std::monostate, std::string*, std::vector<double>*,
+                              std::vector<std::byte>*, File*, std::vector<File>*>;
+
   const char* name;
   FieldKind kind;
-  void* at;  ///< the member of the input struct: std::string, std::vector, ... by kind
-  /// Only for numbers, choices (by their index) and flags.
-  void (*set)(void* at, double value) = nullptr;
-  double (*get)(const void* at) = nullptr;
+  Member member = {};
+  /// The value of a number, a choice (its index) or a flag.
+  std::function<void(double value)> set = {};
+  std::function<double()> get = {};
   const Parameter* parameter = nullptr;  ///< of number and numbers
   /// A number without a value is allowed; `note` describes its default.
   bool optional = false;
@@ -57,14 +82,18 @@ struct InputField {
   Choices names = {};
   Help meaning = {};  ///< of a number only where it is not the parameter's
   Help note = {};     ///< the default in words, where it is no value
+  FieldSource source = FieldSource::option;
 
   bool is_number() const { return kind == FieldKind::number; }
   /// Of a number that is not optional.
   double default_number() const;
+  std::string& text() const { return *std::get<std::string*>(member); }
+  std::vector<double>& numbers() const { return *std::get<std::vector<double>*>(member); }
+  /// Of bytes and pictures.
+  std::vector<std::byte>& bytes() const { return *std::get<std::vector<std::byte>*>(member); }
+  File& file() const { return *std::get<File*>(member); }
+  std::vector<File>& files() const { return *std::get<std::vector<File>*>(member); }
 };
-
-/// Lists of numbers and files that may be absent are empty; an absent file is null.
-using File = std::shared_ptr<ByteSource>;
 
 class InputFields {
  public:
@@ -102,92 +131,106 @@ class InputFields {
   }
   /// The default is the value that the member has.
   template <class Enumeration>
-  void choice(const char* name, Enumeration& at, Choices names, Help meaning) {
+  void choice(const char* name, Enumeration& member, Choices names, Help meaning) {
     visit({.name = name,
            .kind = FieldKind::choice,
-           .at = &at,
-           .set = &set_as<Enumeration>,
-           .get = &get_as<Enumeration>,
+           .set =
+               [&member](double value) {
+                 member = static_cast<Enumeration>(static_cast<std::int64_t>(value));
+               },
+           .get = [&member] { return static_cast<double>(member); },
            .names = names,
            .meaning = meaning});
   }
   /// Off unless given.
-  void flag(const char* name, bool& at, Help meaning) {
+  void flag(const char* name, bool& member, Help meaning) {
     visit({.name = name,
            .kind = FieldKind::flag,
-           .at = &at,
-           .set = &set_as<bool>,
-           .get = &get_as<bool>,
+           .set = [&member](double value) { member = value != 0; },
+           .get = [&member] { return member ? 1.0 : 0.0; },
            .meaning = meaning});
   }
-  void text(const char* name, std::string& at, Help meaning, Help note = {}) {
-    visit({.name = name, .kind = FieldKind::text, .at = &at, .meaning = meaning, .note = note});
+  void text(const char* name, std::string& member, Help meaning, Help note = {}) {
+    visit({.name = name,
+           .kind = FieldKind::text,
+           .member = &member,
+           .meaning = meaning,
+           .note = note});
   }
   /// Entries are checked as the parameter `element`. The default is the list that
   /// the member has; where it has entries, an empty list is refused.
   void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning);
-  void bytes(const char* name, std::vector<std::byte>& at, Help meaning) {
-    visit({.name = name, .kind = FieldKind::bytes, .at = &at, .meaning = meaning});
+  void bytes(const char* name, std::vector<std::byte>& member, Help meaning,
+             FieldSource source = FieldSource::option) {
+    visit({.name = name,
+           .kind = FieldKind::bytes,
+           .member = &member,
+           .meaning = meaning,
+           .source = source});
   }
   /// The command line reads PNG and JPEG files, the page what the browser reads.
-  void pictures(const char* name, std::vector<std::byte>& at, Help meaning) {
-    visit({.name = name, .kind = FieldKind::pictures, .at = &at, .meaning = meaning});
+  void pictures(const char* name, std::vector<std::byte>& member, Help meaning) {
+    visit({.name = name, .kind = FieldKind::pictures, .member = &member, .meaning = meaning});
   }
-  void file(const char* name, File& at, Help meaning) {
-    visit({.name = name, .kind = FieldKind::file, .at = &at, .meaning = meaning});
+  void file(FieldSource source, const char* name, File& member, Help meaning) {
+    visit({.name = name,
+           .kind = FieldKind::file,
+           .member = &member,
+           .meaning = meaning,
+           .source = source});
   }
-  void files(const char* name, std::vector<File>& at, Help meaning) {
-    visit({.name = name, .kind = FieldKind::files, .at = &at, .meaning = meaning});
+  void files(FieldSource source, const char* name, std::vector<File>& member, Help meaning) {
+    visit({.name = name,
+           .kind = FieldKind::files,
+           .member = &member,
+           .meaning = meaning,
+           .source = source});
   }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  template <class T>
-  static void set_as(void* at, double value) {
-    *static_cast<T*>(at) = static_cast<T>(static_cast<std::int64_t>(value));
-  }
-  template <class T>
-  static double get_as(const void* at) {
-    return static_cast<double>(*static_cast<const T*>(at));
-  }
-  template <class T>
-  static void set_optional(void* at, double value) {
-    set_as<T>(&static_cast<std::optional<T>*>(at)->emplace(), value);
-  }
-  template <class T>
-  static double get_optional(const void* at) {
-    const auto& value = *static_cast<const std::optional<T>*>(at);
-    return value ? static_cast<double>(*value) : kNone;
-  }
-
-  template <class T>
-  void visit_number(const char* name, const Parameter& parameter, T& at, double own_default,
-                    Help meaning, Help note) {
-    visit_number(name, parameter, &at, &set_as<T>, &get_as<T>, false, own_default, meaning, note);
-  }
-  template <class T>
-  void visit_number(const char* name, const Parameter& parameter, std::optional<T>& at,
+  template <class Number>
+  void visit_number(const char* name, const Parameter& parameter, Number& member,
                     double own_default, Help meaning, Help note) {
-    visit_number(name, parameter, &at, &set_optional<T>, &get_optional<T>, true, own_default,
-                 meaning, note);
+    visit({.name = name,
+           .kind = FieldKind::number,
+           .set = [&member](double value) { member = converted<Number>(value); },
+           .get = [&member] { return static_cast<double>(member); },
+           .parameter = &parameter,
+           .own_default = own_default,
+           .meaning = meaning,
+           .note = note});
   }
-  void visit_number(const char* name, const Parameter& parameter, void* at,
-                    void (*set)(void*, double), double (*get)(const void*), bool optional,
-                    double own_default, Help meaning, Help note);
+  template <class Number>
+  void visit_number(const char* name, const Parameter& parameter, std::optional<Number>& member,
+                    double own_default, Help meaning, Help note) {
+    visit({.name = name,
+           .kind = FieldKind::number,
+           .set = [&member](double value) { member = converted<Number>(value); },
+           .get = [&member] { return member ? static_cast<double>(*member) : kNone; },
+           .parameter = &parameter,
+           .optional = true,
+           .own_default = own_default,
+           .meaning = meaning,
+           .note = note});
+  }
+  template <class Number>
+  static Number converted(double value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      return value;
+    } else {
+      return static_cast<Number>(static_cast<std::int64_t>(value));
+    }
+  }
 };
-
-template <>
-inline void InputFields::set_as<double>(void* at, double value) {
-  *static_cast<double*>(at) = value;
-}
 
 /// The content of a field of bytes as text; not checked to be UTF-8.
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Sets the member of a field to its default.
+/// Sets the member of a number to its default; the other members have theirs.
 void set_default(const InputField& field);
 
 /// "1,2.5,3" as its items, at least one, or a text with another separator; an item may be empty. Not CLI11's

@@ -8,7 +8,7 @@ void ResultFields::choices(const char* name, const std::vector<std::uint8_t>& va
             meaning);
 }
 
-void ResultFields::visit_array(const char* name, ArrayView::Element element, const void* data,
+void ResultFields::visit_array(const char* name, ArrayView::Element element, ArrayView::Data data,
                                Eigen::Index size, Shape shape, Help meaning) {
   put_array(name, {element, data, static_cast<std::size_t>(size), shape}, meaning);
 }

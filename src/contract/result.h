@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "support/choice.h"
@@ -44,11 +45,16 @@ struct ArrayView {
     complex,  ///< std::complex<double>; in JavaScript interleaved real and imaginary parts
     choice,   ///< std::uint8_t, the rows of `names`
   };
+  using Data =
+      std::variant<const double*, const float*, const std::complex<double>*, const std::uint8_t*>;
+
   Element element;
-  const void* data;
+  Data data;  ///< of the type that `element` names
   std::size_t size;
   std::span<const Dimension> shape;
   Choices names = {};
+
+  const double* doubles() const { return std::get<const double*>(data); }
 };
 
 class ResultFields {
@@ -151,7 +157,7 @@ class ResultFields {
   virtual void end() = 0;
 
  private:
-  void visit_array(const char* name, ArrayView::Element element, const void* data,
+  void visit_array(const char* name, ArrayView::Element element, ArrayView::Data data,
                    Eigen::Index size, Shape shape, Help meaning);
 };
 

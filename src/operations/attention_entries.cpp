@@ -14,9 +14,10 @@ namespace {
 struct AttentionEntriesInput : RunsInput<AttentionEntries, AttentionEntriesSettings> {};
 
 void describe(InputFields& f, AttentionEntriesInput& in) {
-  f.files("runs", in.runs,
+  f.files(FieldSource::runs, "runs", in.runs,
           "model.safetensors or weights.safetensors of training runs with relative positions");
-  f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
+  f.bytes("text", in.text, "text on whose last tenth the models are evaluated",
+          FieldSource::text_option);
   f.choice("objective", in.objective, kObjectiveNames, "objective of the models that are read");
   f.choice("attention_skip", in.attention_skip, kAttentionSkipNames,
            "skip connection around attention in the models that are read");

@@ -6,10 +6,11 @@
 namespace eigenscope {
 
 void describe(InputFields& f, CheckpointFiles& files) {
-  f.files("model", files.model,
+  f.files(FieldSource::model, "model", files.model,
           ".safetensors files, the parts of a GGUF model, or files of PyTorch");
-  f.file("index", files.index, "index of a sharded checkpoint, which names its files");
-  f.file("config", files.config, "config.json");
+  f.file(FieldSource::model_index, "index", files.index,
+         "index of a sharded checkpoint, which names its files");
+  f.file(FieldSource::model_config, "config", files.config, "config.json");
   f.text("model_type", files.model_type,
          "model type of the Hugging Face Hub whose conventions the checkpoint has (norm gains, "
          "rotary positions, scale), for one without a known model type",

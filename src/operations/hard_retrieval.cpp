@@ -15,8 +15,10 @@ namespace {
 struct HardRetrievalInput : RunsInput<HardRetrieval, HardRetrievalSettings> {};
 
 void describe(InputFields& f, HardRetrievalInput& in) {
-  f.files("runs", in.runs, "model.safetensors or weights.safetensors of training runs");
-  f.bytes("text", in.text, "text whose last tenth is the validation text");
+  f.files(FieldSource::runs, "runs", in.runs,
+          "model.safetensors or weights.safetensors of training runs");
+  f.bytes("text", in.text, "text whose last tenth is the validation text",
+          FieldSource::text_option);
   f.number(kSequences, in.sequences);
   f.number(kPeakWeight, in.peak_weight);
   f.number(shared::kSeed, in.seed);

@@ -39,9 +39,10 @@ struct HeadDriftInput {
 
 void describe(InputFields& f, HeadDriftInput& in) {
   describe(f, in.original);
-  f.files("changed", in.changed.model, "the same of the checkpoint that is compared with `model`");
-  f.file("changed_index", in.changed.index, "its index");
-  f.file("changed_config", in.changed.config,
+  f.files(FieldSource::changed, "changed", in.changed.model,
+          "the same of the checkpoint that is compared with `model`");
+  f.file(FieldSource::changed_index, "changed_index", in.changed.index, "its index");
+  f.file(FieldSource::changed_config, "changed_config", in.changed.config,
          "its config.json; that of `model` if the files have none");
   describe(f, in.query_key);
   describe(f, in.tokens, 128);

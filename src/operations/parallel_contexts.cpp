@@ -15,9 +15,10 @@ namespace {
 struct ParallelContextsInput : RunsInput<ParallelContexts, ParallelContextsSettings> {};
 
 void describe(InputFields& f, ParallelContextsInput& in) {
-  f.files("runs", in.runs,
+  f.files(FieldSource::runs, "runs", in.runs,
           "model.safetensors or weights.safetensors of training runs with rotary positions");
-  f.bytes("text", in.text, "text whose last tenth is the validation text");
+  f.bytes("text", in.text, "text whose last tenth is the validation text",
+          FieldSource::text_option);
   f.number(kSequences, in.sequences);
   f.number(kKeptBlocks, in.kept_blocks);
   f.number(kSharedPrefix, in.shared_prefix);

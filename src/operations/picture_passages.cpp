@@ -10,7 +10,7 @@ namespace eigenscope {
 
 void describe(InputFields& f, PicturesInput& in) {
   f.pictures("image", in.image, "pictures to run through a vision model, in place of text");
-  f.file("preprocessor", in.preprocessor, "preprocessor_config.json");
+  f.file(FieldSource::preprocessor, "preprocessor", in.preprocessor, "preprocessor_config.json");
 }
 
 PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInput& in) {

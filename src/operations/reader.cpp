@@ -10,7 +10,7 @@ namespace eigenscope {
 
 void describe(InputFields& f, ReaderInput& in) {
   describe(f, in.files);
-  f.file("tokenizer", in.tokenizer, "tokenizer.json");
+  f.file(FieldSource::tokenizer, "tokenizer", in.tokenizer, "tokenizer.json");
 }
 
 Reader open_reader(const ReaderInput& in) {

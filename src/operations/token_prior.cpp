@@ -17,7 +17,8 @@ struct TokenPriorInput : TokenPriorSettings {
 void describe(InputFields& f, TokenPriorInput& s) {
   f.bytes(
       "text", s.text,
-      "text: training texts are parts of its first nine tenths, its last tenth is for validation");
+      "text: training texts are parts of its first nine tenths, its last tenth is for validation",
+      FieldSource::text_option);
   f.choice("positions", s.positions, kPositionsNames, "position embedding of the models");
   f.numbers("bytes", kTrainingBytes, s.bytes, "numbers of training bytes, ascending");
   f.number(training::kPriorWeight, s.prior_weight);

@@ -25,31 +25,18 @@ namespace {
 
 using Eigen::Index;
 
-/// A choice of the settings, as a field sees it.
-struct BoundChoice {
-  TrainSettings* settings;
-  const ChoiceField* field;
-};
-
 void describe(InputFields& f, TrainSettings& settings) {
   for (const NumberField& field : number_fields()) {
     std::visit([&](auto* at) { f.number_from(static_cast<double>(*at), field.parameter(), *at); },
                field.at(settings));
   }
   for (const ChoiceField& field : choice_fields()) {
-    BoundChoice bound{&settings, &field};
-    InputField one{field.name.data(), FieldKind::choice, &bound};
-    one.set = [](void* at, double value) {
-      const auto& own = *static_cast<const BoundChoice*>(at);
-      own.field->put(*own.settings, static_cast<std::size_t>(value));
-    };
-    one.get = [](const void* at) {
-      const auto& own = *static_cast<const BoundChoice*>(at);
-      return static_cast<double>(own.field->get(*own.settings));
-    };
-    one.names = field.names;
-    one.meaning = field.meaning;
-    f.visit(one);
+    f.visit({.name = field.name.data(),
+             .kind = FieldKind::choice,
+             .set = [&](double value) { field.put(settings, static_cast<std::size_t>(value)); },
+             .get = [&] { return static_cast<double>(field.get(settings)); },
+             .names = field.names,
+             .meaning = field.meaning});
   }
 }
 
@@ -86,7 +73,8 @@ struct TrainedInput {
 };
 
 void describe(InputFields& f, TrainedInput& in) {
-  f.bytes("checkpoint", in.checkpoint, "model.safetensors of a training run");
+  f.bytes("checkpoint", in.checkpoint, "model.safetensors of a training run",
+          FieldSource::run_option);
   f.choice("intervention", in.intervention, kInterventionNames,
            "change of the attention at evaluation");
   f.number(kTame, in.tame);
@@ -349,7 +337,8 @@ void describe(InputFields& f, TrainInput& in) {
   describe(f, in.settings);
   describe(f, in.text);
   f.bytes("checkpoint", in.checkpoint,
-          "checkpoint to resume; its settings replace these; empty for a new run");
+          "checkpoint to resume; its settings replace these; empty for a new run",
+          FieldSource::run_option);
   f.number_as(shared::kSteps, "more", in.more,
               "steps of this part of the run, at most to the end of the run");
 }

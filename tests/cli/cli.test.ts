@@ -241,7 +241,7 @@ describe('names that a file brings', () => {
       expect(stdout).toContain(`,${cell}\n`);
     }
     const [first] = parseCsv(run('spectrum', { mean: -1, width: 4 }, '--csv').stdout);
-    expect(Number(first!.re)).toBeLessThan(0);
+    expect(Number(first!.eigenvalues_re)).toBeLessThan(0);
   });
 
   test('are no control characters and not endless in messages', () => {
