@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { printed, printedBeside, wordsOf } from '../.ci/eigenscope.mjs';
-import { writeUseLite } from '../docs/results/use-lite-checkpoint.mjs';
+import { writeUseLite } from './results/use-lite-checkpoint.mjs';
 import { factsOf, typesOf } from './contract.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

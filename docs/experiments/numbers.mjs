@@ -1,5 +1,5 @@
 // The numbers in sentences on experiments, from their results files.
-import { word } from '../results/tables.mjs';
+import { word } from '../../web/results/tables.mjs';
 import { resultsOf } from './controls/tables.mjs';
 import { analysed, analysisOf, results as experiments, shown } from './tables.mjs';
 

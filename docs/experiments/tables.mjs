@@ -1,7 +1,7 @@
 // The tables of the pages on experiments, from their results files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table, written } from '../results/tables.mjs';
+import { table, written } from '../../web/results/tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));

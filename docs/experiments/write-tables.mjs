@@ -2,15 +2,15 @@
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
-//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (3 minutes);
+//   npm run experiments -- --long           computes the numbers of web/results/long-calls.json anew too (3 minutes);
 //                                           with --check it compares them with the file
 //   npm run experiments -- --lacking        computes those of them that the file does not have
 //   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { withNumbers, withTables } from '../results/tables.mjs';
+import { withNumbers, withTables } from '../../web/results/tables.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { cells, check, long, lacking } = parseArgs({
@@ -30,16 +30,16 @@ execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' 
 const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
 const controls = await import('./controls/tables.mjs');
 const causes = await import('./causes/tables.mjs');
-const withoutText = await import('../results/without-text.mjs');
-const trainedModels = await import('../results/trained-models.mjs');
-const tokenMetric = await import('../results/token-metric.mjs');
-const rotaryCircuits = await import('../results/rotary-circuits.mjs');
-const useLite = await import('../results/use-lite.mjs');
-const quantization = await import('../results/quantization.mjs');
-const headSurgery = await import('../results/head-surgery.mjs');
-const biasRate = await import('../results/bias-rate.mjs');
-const computed = await import('../results/computed.mjs');
-const { computeLongCalls, keepLongCalls } = await import('../results/long-calls.mjs');
+const withoutText = await import('../../web/results/without-text.mjs');
+const trainedModels = await import('../../web/results/trained-models.mjs');
+const tokenMetric = await import('../../web/results/token-metric.mjs');
+const rotaryCircuits = await import('../../web/results/rotary-circuits.mjs');
+const useLite = await import('../../web/results/use-lite.mjs');
+const quantization = await import('../../web/results/quantization.mjs');
+const headSurgery = await import('../../web/results/head-surgery.mjs');
+const biasRate = await import('../../web/results/bias-rate.mjs');
+const computed = await import('../../web/results/computed.mjs');
+const { computeLongCalls, keepLongCalls } = await import('../../web/results/long-calls.mjs');
 if (long || lacking) computeLongCalls(long ? 'all' : 'lacking');
 
 const made = {
@@ -79,8 +79,9 @@ const PAGES = [
   'docs/prediction.md',
   'docs/theory.md',
   'docs/uses.md',
-  'web/chapters/model/view.html',
-  'web/chapters/train/view.html',
+  ...readdirSync(`${root}web/chapters`, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('view.html'))
+    .map((path) => `web/chapters/${path}`),
 ];
 for (const page of PAGES) {
   const text = readFileSync(root + page, 'utf8');
@@ -93,6 +94,6 @@ for (const page of PAGES) {
   }
 }
 if (!keepLongCalls(check)) {
-  console.error('docs/results/long-calls.json is not as npm run experiments -- --long writes it');
+  console.error('web/results/long-calls.json is not as npm run experiments -- --long writes it');
   process.exitCode = 1;
 }

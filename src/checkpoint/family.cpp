@@ -728,7 +728,7 @@ constexpr std::array kFamilies{
                     .epsilon = 1e-12,
                     .activation_key = "activation",
                     .causal = false}},
-    Family{.name = "USE-lite",  // as docs/results/use-lite-checkpoint.mjs writes it
+    Family{.name = "USE-lite",  // as web/results/use-lite-checkpoint.mjs writes it
            .model_types = " use-lite ",
            .layout = HeadLayout::kConv1D,
            .width_key = {},

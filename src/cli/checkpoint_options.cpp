@@ -64,7 +64,7 @@ constexpr const char* kRun = "model.safetensors";
 
 /// The published models of a lab.
 std::string default_runs(const Operation& operation) {
-  return "docs/models/" + std::string(operation.name);
+  return "web/models/" + std::string(operation.name);
 }
 
 /// The file, or the checkpoint of the training run in the folder; or else the .safetensors files in it, by name; or,

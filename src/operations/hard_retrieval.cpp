@@ -125,7 +125,7 @@ const Operation hard_retrieval_operation =
         "hard-retrieval",
         "Loss of trained language models whose heads read only the key with the largest logit",
         "eigenscope hard-retrieval --csv\n"
-        "eigenscope hard-retrieval docs/models/hard-retrieval/softmax-seed1.safetensors "
+        "eigenscope hard-retrieval web/models/hard-retrieval/softmax-seed1.safetensors "
         "--sequences 512",
         "heads");
 

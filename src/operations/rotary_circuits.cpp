@@ -146,8 +146,8 @@ class RotaryCircuitsJob {
 
 const Operation rotary_circuits_operation = operation<RotaryCircuitsInput, RotaryCircuitsJob>(
     "rotary-circuits", "W_QK of every rotary head over the distance between query and key",
-    "eigenscope rotary-circuits docs/models/parallel-contexts/seed1.safetensors\n"
-    "eigenscope rotary-circuits docs/models/parallel-contexts/seed1.safetensors --csv",
+    "eigenscope rotary-circuits web/models/parallel-contexts/seed1.safetensors\n"
+    "eigenscope rotary-circuits web/models/parallel-contexts/seed1.safetensors --csv",
     "heads");
 
 }  // namespace eigenscope

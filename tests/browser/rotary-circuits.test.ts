@@ -9,7 +9,7 @@ const LENGTH = 65;
 const heads: { layer: number; head: number; previous_token: number; logit: number[]; variance: number[] }[] = json(
   'rotary-circuits',
   { length: LENGTH },
-  'docs/models/parallel-contexts/seed1.safetensors',
+  'web/models/parallel-contexts/seed1.safetensors',
 ).heads;
 
 test('the published model shows its head with the largest score, and opens for all figures', async () => {

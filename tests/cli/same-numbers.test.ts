@@ -201,7 +201,7 @@ test('a list with a default is not empty', () => {
 
 /** Published models of a lab, and the text that they were trained on. */
 function published(lab: string, models: string[]) {
-  const names = models.map((name) => `docs/models/${lab}/${name}.safetensors`);
+  const names = models.map((name) => `web/models/${lab}/${name}.safetensors`);
   const runs = names.map((name) => {
     const bytes = readFileSync(root + name);
     return { name, size: bytes.length, read: (at: number, length: number) => bytes.subarray(at, at + length) };

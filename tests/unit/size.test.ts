@@ -8,7 +8,7 @@ test('script, styles, markup and engine are small enough', () => {
 });
 
 test('results files hold what docs and page show, no more', () => {
-  const files = ['docs/experiments', 'docs/results'].flatMap((folder) =>
+  const files = ['docs/experiments', 'web/results'].flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.json'))
       .map((name) => `${folder}/${name}`),

@@ -1,7 +1,7 @@
 // Tables and numbers that scripts write into pages.
 import { expect, test } from 'vitest';
 // @ts-expect-error a script without types
-import { jsonLines, withNumbers, withTables } from '../../docs/results/tables.mjs';
+import { jsonLines, withNumbers, withTables } from '../../web/results/tables.mjs';
 
 const numbers = {
   half: (value: string) => (Number(value) / 2).toFixed(2),

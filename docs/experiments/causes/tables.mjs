@@ -1,7 +1,7 @@
 // The tables of the page with the results of the experiments on causes, by the rules of their plan (README.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table } from '../../results/tables.mjs';
+import { table } from '../../../web/results/tables.mjs';
 import { analysed, runsOf, shown } from '../tables.mjs';
 
 const file = fileURLToPath(new URL('equal-deviation.results.json', import.meta.url));

@@ -1,7 +1,7 @@
 // The tables and verdicts of the page with the results of the controls, by the rules of their plan (README.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table } from '../../results/tables.mjs';
+import { table } from '../../../web/results/tables.mjs';
 import { analysisOf, meanText, runsOf, shown } from '../tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));

@@ -1,7 +1,7 @@
 // A published model of bytes with rotary positions.
-import config from '../../../docs/models/parallel-contexts/config.json?shipped';
-import weights from '../../../docs/models/parallel-contexts/seed1.safetensors?shipped';
-import tokenizer from '../../../docs/models/parallel-contexts/tokenizer.json?shipped';
+import config from '../../models/parallel-contexts/config.json?shipped';
+import weights from '../../models/parallel-contexts/seed1.safetensors?shipped';
+import tokenizer from '../../models/parallel-contexts/tokenizer.json?shipped';
 import type { Checkpoint } from '../shared/checkpoint';
 import { loadCheckpoint } from '../shared/shipped-checkpoint';
 

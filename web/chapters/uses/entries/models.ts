@@ -4,7 +4,7 @@ import type { State } from '../state';
 type Shipped = Omit<ShippedFile, 'name'>;
 
 /** The published models by their paths. */
-const files = import.meta.glob<Shipped>('../../../../docs/models/attention-entries/*.safetensors', {
+const files = import.meta.glob<Shipped>('../../../models/attention-entries/*.safetensors', {
   query: '?shipped',
   import: 'default',
   eager: true,

