@@ -69,19 +69,17 @@ PAPER = [
     for biases in (("with",) if form == "effective" else ("with", "without"))
 ]
 
-# Of the plan in causes/README.md: the strengths of its first stage.
+# Of the plan in causes/README.md: the strengths of its first stages.
 TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8", "temperature-32"]
-STRENGTHS = {
-    "metric": ["1e-4", "1e-3", "1e-2"],
-    "frobenius": ["1e-5", "1e-4", "1e-3"],
-    "effective": ["1e-5", "1e-4", "1e-3"],
-    "plain": ["1e-5", "1e-4", "1e-3"],
-    "random": ["1e-5", "1e-4", "1e-3"],
-}
+WEAK, STRONG = ["1e-5", "1e-4", "1e-3"], ["1e-4", "1e-3", "1e-2"]
 PATHS = {
     f"{form}-k{k}": [f"{form}-k{k}-{strength}" for strength in strengths]
-    for form, strengths in STRENGTHS.items()
-    for k in ((2,) if form == "random" else (0, 2))
+    for form, k, strengths in (
+        *(("metric", k, STRONG) for k in (0, 2, 4)),
+        *((form, 0, WEAK) for form in ("frobenius", "effective", "plain")),
+        ("frobenius", 2, [*WEAK, "1e-2"]),
+        *((form, 2, WEAK) for form in ("effective", "plain", "random")),
+    )
 } | {"temperature": TEMPERATURES}
 
 # Every measure that is kept of the tuned runs is also compared.
