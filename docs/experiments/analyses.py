@@ -400,11 +400,13 @@ def cost_at(path, share):
 
 
 def equal_deviation(results, paths, baseline, variance, shares, tests, tested, pilot=None):
-    """Costs at equal deviation of the logits: for each path and each share of the baseline's deviation the mean over
-    seeds of cost_at with its 95% interval; then for each pair of `tests` at the share `tested` the paired difference of
-    the costs without the seed `pilot`, with p corrected by Holm's method over the tests with at least two pairs."""
+    """Costs at equal deviation of the logits, without the seed `pilot`: for each path and each share of the baseline's
+    deviation the mean over seeds of cost_at with its 95% interval; then for each pair of `tests` at the share `tested`
+    the paired difference of the costs, with p corrected by Holm's method over the tests with at least two pairs."""
     costs = {
-        name: {share: {seed: cost_at(path, share) for seed, path in own.items()} for share in shares}
+        name: {
+            share: {seed: cost_at(path, share) for seed, path in own.items() if seed != pilot} for share in shares
+        }
         for name, own in paths_at_deviation(results, paths, baseline, variance).items()
     }
     rows = []
@@ -421,9 +423,7 @@ def equal_deviation(results, paths, baseline, variance, shares, tests, tested, p
     compared = []
     for first, second in tests:
         own, other = costs[first][tested], costs[second][tested]
-        seeds = [
-            s for s in own if s != pilot and math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))
-        ]
+        seeds = [s for s in own if math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))]
         pairs = [own[s] for s in seeds], [other[s] for s in seeds]
         difference, p = stats.paired_t(*pairs)
         low, high = stats.paired_interval(*pairs)
@@ -465,6 +465,96 @@ def bias_shares(results, baseline, variance, part):
             }
         )
     return rows
+
+
+def verdict(confirmed, refuted):
+    return "refuted" if refuted else "confirmed" if confirmed else "open"
+
+
+def deviation_verdicts(results, family, part, path, strengths, rivals, least, limit):
+    """The four hypotheses of the plan of causes/README.md on the penalty whose methods are PATH-STRENGTH, `strengths`
+    in order; `family` are the settings of equal_deviation. Each with its verdict and the 95% intervals that decide:
+    1. no run of the form (the path's name before its first dash) fails, and the deviation of the logits falls from each
+       strength to the next;
+    2. the measure `part` has less than `limit` of the logits' variance in every method whose mean deviation is at least
+       `least` of the baseline's;
+    3. the path costs less than each of `rivals` (p corrected);
+    4. at some deviation it costs less than nothing."""
+    column, parts = results.final[family["variance"]], results.final[part]
+    runs = {(results.label("method", i), int(results.seed[i])): i for i in range(results.size)}
+    ended = {key: i for key, i in runs.items() if not results.failed[i] and math.isfinite(column[i])}
+    seeds = sorted({seed for _, seed in runs} - {family["pilot"]})
+
+    def deviations(method):
+        """By seed, over that of the baseline's run."""
+        return {
+            seed: math.sqrt(column[ended[method, seed]] / column[ended[family["baseline"], seed]])
+            for seed in seeds
+            if (method, seed) in ended and (family["baseline"], seed) in ended
+        }
+
+    def check(what, values):
+        low, high = stats.paired_interval(values, [0] * len(values))
+        return {"what": what, "runs": len(values), "value": stats.mean(values), "low": low, "high": high}
+
+    methods = [f"{path}-{strength}" for strength in strengths]
+    of = {method: deviations(method) for method in methods}
+    falls = [
+        check(f"{after} − {before}", [of[after][seed] - of[before][seed] for seed in of[after] if seed in of[before]])
+        for before, after in zip(methods, methods[1:])
+    ]
+    form = path.split("-")[0] + "-"
+    failed = sum(bool(results.failed[i]) for (method, _), i in runs.items() if method.startswith(form))
+    shares = [
+        check(method, [parts[ended[method, seed]] / column[ended[method, seed]] for seed in of[method]])
+        for method in methods
+        if stats.mean(list(of[method].values())) >= least
+    ]
+    rows = equal_deviation(results, **family)
+    tests = [row for row in rows if row.get("against") in rivals and row["path"] == path]
+    costs = [row for row in rows if row["path"] == path and "against" not in row]
+    counted = [row for row in tests if row.get("holm", 1.0) < 0.05]
+    return [
+        {
+            **{"hypothesis": 1, "failed": failed, "checks": falls},
+            "verdict": verdict(
+                failed == 0 and all(row["high"] < 0 for row in falls),
+                failed > 0 or any(row["low"] > 0 for row in falls),
+            ),
+        },
+        {
+            **{"hypothesis": 2, "checks": shares},
+            "verdict": verdict(
+                len(shares) > 0 and all(row["high"] < limit for row in shares),
+                any(row["low"] > limit for row in shares),
+            ),
+        },
+        {
+            "hypothesis": 3,
+            "checks": [
+                {
+                    **{"what": f"{path} − {row['against']}", "runs": row["pairs"], "value": row["difference"]},
+                    **{"low": row["low"], "high": row["high"]},
+                }
+                for row in tests
+            ],
+            "verdict": verdict(
+                len(counted) == len(rivals) and all(row["difference"] < 0 for row in counted),
+                any(row["difference"] > 0 for row in counted),
+            ),
+        },
+        {
+            "hypothesis": 4,
+            "checks": [
+                {
+                    **{"what": f"at {row['share']}", "runs": row["reached"], "value": row["cost"]},
+                    **{"low": row["low"], "high": row["high"]},
+                }
+                for row in costs
+            ],
+            "verdict": verdict(any(row["high"] < 0 for row in costs), all(row["low"] > 0 for row in costs)),
+        },
+    ]
 
 
 def tuned(results, labels, baseline):

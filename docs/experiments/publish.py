@@ -82,6 +82,18 @@ PATHS = {
     )
 } | {"temperature": TEMPERATURES}
 
+EQUAL_DEVIATION = {
+    "paths": PATHS,
+    "baseline": "none",
+    "variance": "logit_variance",
+    "shares": [0.25, 0.5, 0.75],
+    "tests": [
+        ["metric-k2", other] for other in ("plain-k2", "frobenius-k2", "effective-k2", "metric-k0", "temperature")
+    ],
+    "tested": 0.75,
+    "pilot": 201,
+}
+
 # Every measure that is kept of the tuned runs is also compared.
 TUNED = [
     "bits_per_byte",
@@ -264,19 +276,17 @@ EXPERIMENTS = {
         "summary": ["loss", "entropy", "logit_variance", "self_excess"],
         "families": ["loss"],
         "analyses": [
+            (analyses.equal_deviation, EQUAL_DEVIATION),
             (
-                analyses.equal_deviation,
+                analyses.deviation_verdicts,
                 {
-                    "paths": PATHS,
-                    "baseline": "none",
-                    "variance": "logit_variance",
-                    "shares": [0.25, 0.5, 0.75],
-                    "tests": [
-                        ["metric-k2", other]
-                        for other in ("plain-k2", "frobenius-k2", "effective-k2", "metric-k0", "temperature")
-                    ],
-                    "tested": 0.75,
-                    "pilot": 201,
+                    "family": EQUAL_DEVIATION,
+                    "part": "bias_part",
+                    "path": "metric-k2",
+                    "strengths": [*STRONG, "1e-1", "1"],
+                    "rivals": ["plain-k2", "frobenius-k2", "effective-k2"],
+                    "least": 0.1,
+                    "limit": 0.1,
                 },
             ),
             (analyses.bias_shares, {"baseline": "none", "variance": "logit_variance", "part": "bias_part"}),

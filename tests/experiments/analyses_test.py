@@ -406,6 +406,46 @@ class EqualDeviation(unittest.TestCase):
         )
         self.assertEqual(row["pairs"], 1)
 
+    def verdicts(self, losses, deviations, share=0.05, failure=""):
+        """Verdicts of form a at strengths 1 and 2 against b, of five seeds and a pilot that contradicts them."""
+        cells = []
+        for seed in range(6):
+            jitter = 0.01 * (seed % 3)
+            for method in ("none", "a-1", "a-2", "b-1", "b-2"):
+                loss, deviation = (3, 1) if method == "none" else (3 + losses[method], deviations[method])
+                it = cell({"method": method}, loss + (9 if seed == 0 else jitter * deviation), seed)
+                it["failure"] = failure if (method, seed) == ("a-2", 3) else ""
+                variance = (deviation + (0 if method == "none" else jitter)) ** 2
+                it["final"] |= {"variance": variance, "bias": (share + jitter / 10) * variance}
+                cells.append(it)
+        family = {
+            **{"paths": {"a": ["a-1", "a-2"], "b": ["b-1", "b-2"]}, "baseline": "none", "variance": "variance"},
+            **{"shares": [0.5, 0.75], "tests": [["a", "b"]], "tested": 0.5, "pilot": 0},
+        }
+        rows = analyses.deviation_verdicts(
+            results_of(cells, final=["loss", "variance", "bias"]),
+            **{"family": family, "part": "bias", "path": "a", "strengths": ["1", "2"], "rivals": ["b"]},
+            **{"least": 0.1, "limit": 0.1},
+        )
+        self.assertTrue(all(check["runs"] == (4 if failure else 5) for check in rows[0]["checks"]))
+        return [row["verdict"] for row in rows]
+
+    def test_verdicts(self):
+        falling = {"a-1": 0.8, "a-2": 0.3, "b-1": 0.8, "b-2": 0.3}
+        cheap = {"a-1": -0.2, "a-2": -0.1, "b-1": 0.1, "b-2": 0.3}
+        self.assertEqual(self.verdicts(cheap, falling), ["confirmed"] * 4)
+        dear = {"a-1": 0.2, "a-2": 0.5, "b-1": 0.1, "b-2": 0.3}
+        self.assertEqual(
+            self.verdicts(dear, falling, share=0.2), ["confirmed", "refuted", "refuted", "refuted"]
+        )
+        rising = falling | {"a-1": 0.3, "a-2": 0.8}
+        self.assertEqual(self.verdicts(cheap, rising)[0], "refuted")
+        self.assertEqual(self.verdicts(cheap, falling, failure="step 5")[0], "refuted")
+        alike = falling | {"a-2": 0.8}
+        self.assertEqual(self.verdicts(cheap, alike)[0], "open")
+        equal = {"a-1": 0.1, "a-2": 0.3, "b-1": 0.1, "b-2": 0.3}
+        self.assertEqual(self.verdicts(equal, falling)[2], "open")
+
     def test_cheapest_crossing(self):
         path = [(1, 0), (3, 0.2), (0.5, 0.7), (0.5, 0.1)]
         self.assertAlmostEqual(analyses.cost_at(path, 2), 0.1, 12)

@@ -8,6 +8,14 @@ const file = fileURLToPath(new URL('equal-deviation.results.json', import.meta.u
 /** The results of the experiment at equal deviation; null while it has no run. */
 const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
 
+/** Of the hypotheses by number, and what their intervals are of. */
+const PREDICTIONS = [
+  'bounded: change of the deviation over the baseline’s',
+  'biases: share of the variance below 0.1',
+  'cheaper: difference of the costs',
+  'positive: cost below 0',
+];
+
 const code = (text) => `\`${text}\``;
 const interval = ({ low, high }, digits = 3) =>
   (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
@@ -16,6 +24,7 @@ const probability = (p) => ((p ?? null) !== null && p < 0.001 ? '< 0.001' : show
 const costs = () => analysed(results, 'equal_deviation').filter((row) => !('against' in row));
 const tests = () => analysed(results, 'equal_deviation').filter((row) => 'against' in row);
 const methods = () => analysed(results, 'bias_shares');
+const verdicts = () => analysed(results, 'deviation_verdicts');
 const measured = (method, measure) => results.summary.find(({ axes }) => axes.method === method)[measure].mean;
 
 /** By the marker of their place in the page: tables in Markdown. */
@@ -24,6 +33,15 @@ export function tables() {
   const known = costs().filter(({ seeds }) => seeds > 0);
   return {
     'equal-deviation state': `${runsOf(results)} of ${runsOf(results) + results.missing.length} planned runs have a result; ${Object.keys(results.columns.failures).length} of them failed.`,
+    'equal-deviation verdicts': table(
+      ['hypothesis', 'verdict', 'what decides', 'seeds', 'mean', '95% interval'],
+      verdicts().flatMap(({ hypothesis, verdict, checks }) =>
+        checks.map((check, i) => [
+          ...(i === 0 ? [`${hypothesis}. ${PREDICTIONS[hypothesis - 1]}`, verdict] : ['', '']),
+          ...[check.what, check.runs, shown(check.value, 3), interval(check)],
+        ]),
+      ),
+    ),
     'equal-deviation costs': table(
       ['path', 'share of the baseline’s deviation', 'seeds', 'reached', 'cost in nats per byte', '95% interval'],
       known.map((row) => [
@@ -67,5 +85,7 @@ export const numbers = {
   'cost-interval-at': (path, share, digits = 3) => interval(costOf(path, share), Number(digits)),
   /** Difference of the costs of two paths at the tested share, and its interval. */
   'cost-difference': (path, against, digits = 3) => shown(testOf(path, against).difference, Number(digits)),
+  /** Of a hypothesis by its number: confirmed, refuted or open. */
+  verdict: (number) => verdicts().find(({ hypothesis }) => hypothesis === Number(number)).verdict,
   'cost-difference-interval': (path, against, digits = 3) => interval(testOf(path, against), Number(digits)),
 };
