@@ -1,7 +1,6 @@
 // A preset's sentence and its numbers must not part: what it claims is computed by the command line, and the numbers
 // that the page shows are the same. WASM gave them when the page was built; those of labs, which take longer, come
 // from the command line alone (tests/cli/same-numbers.test.ts compares the two on smaller settings).
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { localizeFacts } from '../../web/chapters/localize/facts.ts';
 import { pathsIn, PRESETS, valueText, written } from '../../web/chapters/presets.ts';
@@ -14,6 +13,7 @@ import values from '../../web/generated/preset-values.json' with { type: 'json' 
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
+import { chapterHtml } from '../../web/plugins/partials.mts';
 import { parse, type Controls } from '../../web/state/control.ts';
 import { settingOf } from '../../web/state/setting.ts';
 import { entryOf } from '../../web/ui/registry.ts';
@@ -64,8 +64,7 @@ function valueAt(all: Numbers, path: string): number {
 
 /** The numbers that the prose of a view tells, as paths into the file of values. */
 function pathsInProse(view: ViewName): string[] {
-  const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
-  return [...html.matchAll(/\{\{value\s+([\w.-]+)\s*\}\}/g)].map(([, path]) => path!);
+  return [...chapterHtml(view).matchAll(/\{\{value\s+([\w.-]+)\s*\}\}/g)].map(([, path]) => path!);
 }
 
 test('the stamp of a lab follows from its numbers', () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   domainOf,
@@ -13,6 +12,8 @@ import { borders } from '../../web/charts/borders';
 import { cellsAround, labelPlaces } from '../../web/charts/regions';
 import { distinct, type Spot } from '../../web/heads/head-dots';
 import { viewNames } from '../../web/chapters/views';
+import { elementsIn, replaced } from '../../web/plugins/markup.mts';
+import { chapterHtml } from '../../web/plugins/partials.mts';
 import { FIGURES, referTo } from '../../web/ui/registry';
 import { localizeView } from '../../web/chapters/localize/state';
 import { limitsOf } from '../../web/state/control';
@@ -188,16 +189,39 @@ describe('the regions of the map', () => {
   });
 });
 
+describe('the page’s own elements', () => {
+  test('are replaced whatever their attributes’ order, line breaks and quotes, and all else stays as written', () => {
+    const html = `<p title='x-a' >a &lt; b<br></p>\n<x-a\n  two='2'\n  one="1 > 0 &amp; so on"\n><X-B></x-b> in </x-a ><td>`;
+    const shown = replaced(html, {
+      'x-a': ({ attributes, inner }) =>
+        `[${attributes.one}|${attributes.two}|${replaced(inner, { 'x-b': () => 'b' })}]`,
+    });
+    expect(shown).toBe(`<p title='x-a' >a &lt; b<br></p>\n[1 > 0 & so on|2|b in ]<td>`);
+  });
+
+  test('must have an end tag', () => {
+    expect(() => replaced('<p><x-a>text</p>', { 'x-a': () => '' })).toThrow(
+      'every <x-a> must have an end tag: found one without',
+    );
+  });
+
+  test('a computed number loses the comment that names it and gets a sign for its minus', () => {
+    expect(replaced('from <!--=low runs-->-0.3 to -0.1 bits, x-y <!-- a note -->', {})).toBe(
+      'from −0.3 to −0.1 bits, x-y <!-- a note -->',
+    );
+  });
+});
+
 describe('the registry of figures', () => {
   test('has each figure of the HTML once', () => {
-    const html = viewNames.map((view) => readFileSync(`web/chapters/${view}/view.html`, 'utf8')).join('');
+    const html = viewNames.map((view) => chapterHtml(view)).join('');
     expect(FIGURES.length).toBe(html.match(/<x-figure\b/g)!.length);
     expect(new Set(FIGURES.map(({ id }) => id)).size).toBe(FIGURES.length);
   });
 
   test('each view opens with two or three sentences', () => {
     for (const view of viewNames) {
-      const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
+      const html = chapterHtml(view);
       const [, opening] = /<h1>[^]*?<p class="lede">([^]*?)<\/p>/.exec(html)!;
       const count = opening!.trim().split(/(?<=\.)\s+/).length;
       expect([2, 3], view).toContain(count);
@@ -205,27 +229,22 @@ describe('the registry of figures', () => {
   });
 
   test('no caption is longer than 45 words', () => {
-    /** What a caption does not show: controls, details, comments, the text for another model or a picture, tags. */
-    const hidden = [
-      /<x-(tools|details)\b[^]*?<\/x-\1\s*>/g,
-      /<!--[^]*?-->/g,
-      /<span data-(of="file"|reads="picture") hidden[^]*?<\/span\s*>/g,
-      /<[^>]*>/g,
-    ];
+    /** What a caption does not show beside controls and details: the text for another model or a picture, tags. */
+    const hidden = [/<!--[^]*?-->/g, /<span data-(of="file"|reads="picture") hidden[^]*?<\/span\s*>/g, /<[^>]*>/g];
     for (const view of viewNames) {
-      const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
-      const figures = [...html.matchAll(/<x-figure\s+name="([\w-]+)"[^>]*>([^]*?)<\/x-figure\s*>/g)];
+      const figures = elementsIn(chapterHtml(view), 'x-figure');
       expect(figures.length).toBeGreaterThan(0);
-      for (const [, name, inner] of figures) {
-        const caption = hidden.reduce((text, pattern) => text!.replace(pattern, ''), inner)!.trim();
-        expect(caption.split(/\s+/).length, name).toBeLessThanOrEqual(45);
+      for (const { attributes, inner } of figures) {
+        const shown = replaced(inner, { 'x-tools': () => '', 'x-details': () => '' });
+        const caption = hidden.reduce((text, pattern) => text.replace(pattern, ''), shown).trim();
+        expect(caption.split(/\s+/).length, attributes.name).toBeLessThanOrEqual(45);
       }
     }
   });
 
   test('no figure’s number is typed in the page', () => {
     for (const view of viewNames) {
-      const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
+      const html = chapterHtml(view);
       expect(html).not.toMatch(/figures?\s+\d/i);
     }
     expect(referTo('phase-map')).toBe('figure 2');

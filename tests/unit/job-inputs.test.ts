@@ -1,5 +1,4 @@
 // What the engine is asked changes with every control that stands for a part of it.
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { collapseView, STACK, stackOf } from '../../web/chapters/collapse/state';
 import { localizeView } from '../../web/chapters/localize/state';
@@ -16,7 +15,7 @@ import { sinkQuestion } from '../../web/chapters/uses/sinks/lab';
 import { usesView } from '../../web/chapters/uses/state';
 import { tokenPriorQuestion } from '../../web/chapters/uses/token-prior/lab';
 import operations from '../../web/generated/operations.json';
-import { withControls } from '../../web/plugins/partials.mts';
+import { controlsHtml } from '../../web/plugins/partials.mts';
 import type { Controls, Values } from '../../web/state/control';
 import { headControls } from '../../web/state/heads';
 import { QUERY, queryOf } from '../../web/state/setting';
@@ -31,7 +30,7 @@ function changed<S extends Values>(name: string, controls: Controls, state: S): 
 }
 
 test('the page has a place for every control of the stack', () => {
-  const html = withControls(readFileSync('web/chapters/collapse/view.html', 'utf8'));
+  const html = controlsHtml('collapse');
   const placed = [...html.matchAll(/data-control="(\w+)"/g)].map(([, name]) => name!);
   const stack = placed.filter((name) => operations.collapse.fields.includes(name));
   expect(stack.sort()).toEqual([...STACK].sort());

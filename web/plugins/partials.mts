@@ -1,26 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport, type Plugin } from 'vite';
 import type * as Correlations from '../chapters/localize/correlations';
 import type * as Presets from '../chapters/presets';
 import type * as Views from '../chapters/views';
 import type * as Registry from '../ui/registry';
+import { elementsIn, replaced, required, type Found, type Replacements } from './markup.mts';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
-const INCLUDE = /<x-include src="([^"]+)"\s*>\s*<\/x-include\s*>/g;
-const FIGURE =
-  /<x-figure\s+name="([\w-]+)"\s+title="([^"]+)"\s+brief="([^"]+)"(?:\s+(folded))?\s*>([\s\S]*?)<\/x-figure\s*>/g;
-const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
-const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
-const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
-const CONTROLS = /<x-controls(?:\s+title="([^"]+)")?\s*>([^<]*)<\/x-controls\s*>/g;
-const CARD = /<x-card\s+figure="([\w-]+)"\s*>([\s\S]*?)<\/x-card\s*>/g;
-const CONTENTS = /<x-contents view="(\w+)"\s*>\s*<\/x-contents\s*>/g;
-const CHAPTERS = /<x-chapters\s*>\s*<\/x-chapters\s*>/;
-const TABS = /<x-tabs\s*>\s*<\/x-tabs\s*>/g;
-const CORRELATIONS = /<x-correlations\s*>\s*<\/x-correlations\s*>/g;
-/** A number that `npm run experiments` writes, behind the comment that names it. */
-const WRITTEN = /<!--=.*?-->([-\d. to]*)/g;
 const VALUE = /\{\{value\s+([\w.-]+)\s*\}\}/g;
 const REFERENCE = /\{\{(figure|number)\s+([\w-]+)\}\}/g;
 
@@ -30,15 +17,41 @@ async function load<T>(path: string): Promise<T> {
   return (await runnerImport<T>(`${web}${path}`)).module;
 }
 
-/** Includes partials: each may include others, by paths from this folder's parent. */
-function included(html: string): string {
-  return html.replace(INCLUDE, (_, path: string) => included(readFileSync(`${web}${path}`, 'utf8')));
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** The markup of a chapter, with that of its rooms in the place of `<x-room name="ROOM"></x-room>`. */
+export function chapterHtml(chapter: string): string {
+  const room = (element: Found): string => {
+    const name = required(element, 'name', 'x-room');
+    const file = `chapters/${chapter}/${name}/view.html`;
+    if (!existsSync(web + file))
+      throw new Error(`<x-room name="${name}"> must name a folder with view.html: no ${file}`);
+    return withRooms(readFileSync(web + file, 'utf8'));
+  };
+  const withRooms = (html: string) => replaced(html, { 'x-room': room });
+  return withRooms(readFileSync(`${web}chapters/${chapter}/view.html`, 'utf8'));
 }
 
 /** The rows of the registry for the figures of a chapter. */
 export function figuresIn(chapter: string): object[] {
-  const html = readFileSync(`${web}chapters/${chapter}/view.html`, 'utf8');
-  return [...html.matchAll(FIGURE)].map(([, id, title, brief]) => ({ id, chapter, title, brief }));
+  return elementsIn(chapterHtml(chapter), 'x-figure').map((figure) => ({
+    id: required(figure, 'name', 'x-figure'),
+    chapter,
+    title: required(figure, 'title', 'x-figure'),
+    brief: required(figure, 'brief', 'x-figure'),
+  }));
+}
+
+/** Places of controls by their names, one after the other; with a title a group of the panel. */
+function placesOf({ attributes: { title }, inner }: Found): string {
+  const names = inner.trim().split(/\s+/);
+  const places = names.map((name) => `<div data-control="${name}"></div>`).join('');
+  return title ? `<div class="group compact"><h3>${escaped(title)}</h3>${places}</div>` : places;
+}
+
+/** The markup of a chapter with the places of its controls. */
+export function controlsHtml(chapter: string): string {
+  return replaced(chapterHtml(chapter), { 'x-controls': placesOf });
 }
 
 function tabsOf({ VIEWS, viewNames }: Tables): string {
@@ -50,7 +63,7 @@ function tabsOf({ VIEWS, viewNames }: Tables): string {
 }
 
 /** Links to the figures of a view. */
-function contentsOf({ figuresOf, numberOf }: Tables, view: Registry.FigureEntry['chapter']): string {
+function contentsOf({ figuresOf, numberOf }: Tables, view: string): string {
   const items = figuresOf(view).map(({ id, brief }) => `<li><a href="#figure-${id}">${numberOf(id)} ${brief}</a></li>`);
   return `<nav class="contents" aria-label="Figures"><ul>${items.join('')}</ul></nav>`;
 }
@@ -73,23 +86,11 @@ function panelOf(view: string, look: string, controls: string): string {
   </section>`;
 }
 
-/** Places of controls by their names, one after the other; with a title a group of the panel. */
-export function withControls(html: string): string {
-  return html.replace(CONTROLS, (_, title: string | undefined, names: string) => {
-    const places = names
-      .trim()
-      .split(/\s+/)
-      .map((name) => `<div data-control="${name}"></div>`)
-      .join('');
-    return title ? `<div class="group compact"><h3>${title}</h3>${places}</div>` : places;
-  });
-}
-
 /** The link to a figure from the cards of its chapter, with a small picture of it. */
 function cardOf({ entryOf, stampHtml }: Tables, id: Registry.FigureId, text: string): string {
   return `<li><a href="#figure-${id}">
     <span class="lab-picture" data-card="${id}" aria-hidden="true"></span>
-    <b>${entryOf(id).title}</b>
+    <b>${escaped(entryOf(id).title)}</b>
     ${stampHtml(id)}
     <span>${text.trim()}</span>
   </a></li>`;
@@ -99,13 +100,19 @@ function cardOf({ entryOf, stampHtml }: Tables, id: Registry.FigureId, text: str
  * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
  * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole.
  */
-function figureOf(tables: Tables, id: Registry.FigureId, title: string, look: string, inner: string): string {
-  const [, tools] = TOOLS.exec(inner) ?? [];
-  const [, details] = DETAILS.exec(inner) ?? [];
+function figureOf(tables: Tables, element: Found, all: Replacements): string {
+  const id = required(element, 'name', 'x-figure') as Registry.FigureId;
+  const title = escaped(required(element, 'title', 'x-figure'));
+  const parts: { tools?: string; details?: string } = {};
+  const part = (name: keyof typeof parts) => (found: Found) => {
+    parts[name] = replaced(found.inner, all);
+    return '';
+  };
+  const caption = replaced(element.inner, { ...all, 'x-tools': part('tools'), 'x-details': part('details') }).trim();
+  const { tools, details } = parts;
   const number = `<span>Figure ${tables.numberOf(id)}.</span>`;
   const live = '<span data-live></span>';
   const below = details && `<details class="more"><summary>Details</summary>${details}<p>${live}</p></details>`;
-  const caption = inner.replace(TOOLS, '').replace(DETAILS, '').trim();
   const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}">
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
@@ -118,12 +125,33 @@ function figureOf(tables: Tables, id: Registry.FigureId, title: string, look: st
     <p class="message"></p>
     <figcaption>${caption} ${below ?? live}</figcaption>
   </figure>`;
-  if (look !== 'folded') return figure;
+  if (!('folded' in element.attributes)) return figure;
   return `<details class="folded"><summary>${number} ${title}</summary>${figure}</details>`;
 }
 
+/** What stands for each element of the page's own. */
+function replacementsOf(tables: Tables): Replacements {
+  const all: Replacements = {
+    'x-chapters': () => tables.viewNames.map((view) => replaced(chapterHtml(view), all)).join('\n'),
+    'x-tabs': () => tabsOf(tables),
+    'x-contents': (element) => contentsOf(tables, required(element, 'view', 'x-contents')),
+    'x-panel': (element) => {
+      const look = 'bar' in element.attributes ? ' bar' : '';
+      return panelOf(required(element, 'view', 'x-panel'), look, replaced(element.inner, all));
+    },
+    'x-controls': placesOf,
+    'x-card': (element) => {
+      const id = required(element, 'figure', 'x-card') as Registry.FigureId;
+      return cardOf(tables, id, replaced(element.inner, all));
+    },
+    'x-figure': (element) => figureOf(tables, element, all),
+    'x-correlations': () => tables.correlationsHtml(),
+  };
+  return all;
+}
+
 /**
- * Puts the page together: partials of HTML, and what the tables of views, figures and presets say, so
+ * Puts the page together: the markup of chapters and rooms, and what the tables of views, figures and presets say, so
  * that a figure's number, heading and place are written once.
  */
 export function partials(): Plugin {
@@ -138,15 +166,10 @@ export function partials(): Plugin {
           ...(await load<typeof Registry>('ui/registry.ts')),
           ...(await load<typeof Views>('chapters/views.ts')),
         };
-        const chapters = tables.viewNames.map((view) => `<x-include src="chapters/${view}/view.html"></x-include>`);
-        return withControls(included(html.replace(CHAPTERS, chapters.join('\n'))))
-          .replace(CARD, (_, id, text: string) => cardOf(tables, id, text))
-          .replace(TABS, () => tabsOf(tables))
-          .replace(CONTENTS, (_, view) => contentsOf(tables, view))
-          .replace(PANEL, (_, view: string, look = '', inner: string) => panelOf(view, look, inner))
-          .replace(FIGURE, (_, id, title, _brief, look, inner) => figureOf(tables, id, title, look ?? '', inner))
-          .replace(CORRELATIONS, () => tables.correlationsHtml())
-          .replace(WRITTEN, (_, text: string) => text.replaceAll('-', '−'))
+        const page = replaced(html, replacementsOf(tables));
+        const [unknown] = /<x-[\w-]+/.exec(page) ?? [];
+        if (unknown) throw new Error(`an element x-... must be one that partials.mts replaces: found ${unknown}>`);
+        return page
           .replace(VALUE, (_, path: string) => tables.valueText(path))
           .replace(REFERENCE, (_, kind: string, id) =>
             kind === 'figure' ? tables.referTo(id) : String(tables.numberOf(id)),

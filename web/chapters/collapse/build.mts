@@ -1,0 +1,16 @@
+// The numbers in the sentences of the presets.
+import type { BuildTools } from '../../build-tools.mts';
+import { collapsePresets } from './presets';
+import { stackOf } from './state';
+
+export async function build(tools: BuildTools): Promise<void> {
+  tools.values(
+    'collapse',
+    await tools.ofPresets('collapse', collapsePresets, (state) => {
+      const at = { means: [state.mean], variances: [state.variance], layers: 'all' as const, first_stack: 0 };
+      const found = tools.run('collapse', { ...stackOf(state), ...at });
+      const measures = Object.entries(found).filter(([name]) => `${name}_error` in found);
+      return Object.fromEntries(measures.map(([name, values]) => [name, [...(values as Float64Array)]]));
+    }),
+  );
+}
