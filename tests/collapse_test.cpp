@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "collapse/geometry.h"
 #include "collapse/stack_run.h"
+#include "collapse/token_plane.h"
 #include "support/error.h"
 #include "test_matrices.h"
 
@@ -441,4 +442,86 @@ TEST_CASE("one stack layer by layer has the tokens that the statistics of one st
   }
   CHECK_THROWS_WITH(StackRun(settings, kPoint, 4),
                     ContainsSubstring("at most the depth: depth 3, layer 4"));
+}
+
+TEST_CASE("tokens lie in their principal plane, as far from the origin as the residual says") {
+  const StackSettings settings = small_stack();
+  const MatrixXd tokens = stack_tokens(settings, 0);  // 12 x 10
+  MatrixXd tall = MatrixXd::Zero(tokens.cols() + 3, tokens.cols()), wide = tokens.leftCols(3);
+  tall.topRows(tokens.cols()) = tokens.topRows(tokens.cols());
+  for (const MatrixXd& x : {tokens, tall, wide, MatrixXd(tokens.topRows(3))}) {
+    const Eigen::Matrix2Xd place = plane_of(x);
+    const MatrixXd centred = x.colwise() - x.rowwise().mean();
+    const VectorXd singular = Eigen::JacobiSVD<MatrixXd>(centred).singularValues();
+    const double residual = token_geometry(x).residual;
+    const auto count = static_cast<double>(x.cols());
+    CHECK_THAT(place.squaredNorm() / count, WithinRel(residual * residual, 1e-12));
+    CHECK_THAT(place.row(0).norm() / place.row(1).norm(),
+               WithinRel(singular[0] / singular[1], 1e-9));
+    CHECK_THAT(place.row(0).dot(place.row(1)), WithinAbs(0, 1e-12));
+    // The products of two tokens that lie in the plane, against those of the two largest components.
+    const Eigen::JacobiSVD<MatrixXd> svd(centred, Eigen::ComputeThinV);
+    const MatrixXd v = svd.matrixV().leftCols(2) * singular.head(2).asDiagonal();
+    const double scale = place.norm() / singular.head(2).norm();
+    CHECK((place.transpose() * place - scale * scale * v * v.transpose()).norm() < 1e-10);
+  }
+}
+
+TEST_CASE("the plane of a layer is turned to the layer before") {
+  const MatrixXd tokens = stack_tokens(small_stack(), 0);
+  const Eigen::Matrix2Xd place = plane_of(tokens);
+  for (const double angle : {0.0, 0.4, 2.0, -3.0}) {
+    Eigen::Matrix2d turn;
+    turn << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
+    for (const double side : {1.0, -1.0}) {
+      turn.col(1) *= side;  // also a reflection
+      const Eigen::Matrix2Xd target = turn * place;
+      CHECK((plane_of(tokens, &target) - target).norm() < 1e-12);
+    }
+  }
+  CHECK(plane_of(MatrixXd::Zero(4, 3)).array().isNaN().all());
+  CHECK(plane_of(MatrixXd::Ones(4, 3)).norm() < 1e-12);        // alike, and one point
+  CHECK(plane_of(MatrixXd::Random(1, 5)).row(1).norm() == 0);  // a line
+}
+
+TEST_CASE("the plane of one stack has the residual, the entropy and the attention of its layers") {
+  const StackSettings settings = small_stack();
+  const Collapse statistics = finished(settings, 1);
+  TokenPlane plane(settings, kPoint);
+  while (!plane.advance()) CHECK(plane.steps_done() < settings.depth);
+  REQUIRE(std::ssize(plane.layers()) == settings.depth + 1);
+  StackRun run(settings, kPoint, settings.depth);
+  for (Index i = 0; i <= settings.depth; ++i, run.advance()) {
+    const PlaneLayer& layer = plane.layers()[static_cast<std::size_t>(i)];
+    const auto measured = [&](LayerMeasure measure) {
+      return statistics.estimate(0, i, measure).value;
+    };
+    CHECK_THAT(layer.residual, WithinRel(measured(LayerMeasure::residual), 1e-12));
+    const double distance =
+        std::sqrt(layer.place.squaredNorm() / static_cast<double>(layer.place.cols()));
+    CHECK_THAT(distance, WithinRel(layer.residual, 1e-12));
+    if (i == 0) {
+      CHECK(std::isnan(layer.entropy));
+      CHECK(layer.key.isZero());
+      continue;
+    }
+    CHECK_THAT(layer.entropy, WithinRel(measured(LayerMeasure::entropy), 1e-12));
+    const MatrixXd mean = (run.attention()[0] + run.attention()[1]) / 2;
+    for (Index query = 0; query < layer.key.size(); ++query) {
+      CHECK(layer.weight[query] == mean.col(query).maxCoeff());
+      CHECK(mean(static_cast<Index>(layer.key[query]) - 1, query) == layer.weight[query]);
+    }
+  }
+}
+
+TEST_CASE("tokens that overflow have no place in the plane") {
+  StackSettings settings = small_stack();
+  settings.place = NormPlace::none;
+  settings.residual_weight = 10;
+  settings.depth = 400;
+  TokenPlane plane(settings, kPoint);
+  while (!plane.advance(50)) {
+  }
+  CHECK(plane.layers().front().place.allFinite());
+  CHECK(plane.layers().back().place.array().isNaN().all());
 }

@@ -20,12 +20,12 @@ StackRun::StackRun(const StackSettings& settings, const SpectrumPoint& point, Ei
         "depth " + std::to_string(settings_.depth) + ", layer " + std::to_string(wanted_));
   }
   spectrum_ = Ensemble(settings_.weights.ensemble).weights(point.mean, point.variance);
-  tokens_ = stack_tokens(settings_, kSample);
+  trace_.tokens = stack_tokens(settings_, kSample);
 }
 
 bool StackRun::advance(Eigen::Index layers) {
   for (; layers > 0 && done_ < wanted_; --layers) {
-    tokens_ = run_layer(settings_, draw_.layer(done_++), spectrum_, tokens_).tokens;
+    trace_ = run_layer(settings_, draw_.layer(done_++), spectrum_, trace_.tokens);
   }
   return done_ == wanted_;
 }

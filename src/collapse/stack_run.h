@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "collapse/stack.h"
 
@@ -19,14 +20,16 @@ class StackRun {
   Eigen::Index steps_done() const { return done_; }
   Eigen::Index steps_wanted() const { return wanted_; }
   /// The output of the last layer that was run, d x T.
-  const Eigen::MatrixXd& tokens() const { return tokens_; }
+  const Eigen::MatrixXd& tokens() const { return trace_.tokens; }
+  /// The attention of that layer, T x T a head, column = query; no head before the first layer.
+  const std::vector<Eigen::MatrixXd>& attention() const { return trace_.attention; }
 
  private:
   StackSettings settings_;
   Eigen::Index wanted_, done_ = 0;
   StackDraw draw_;
   EnsembleWeights spectrum_;
-  Eigen::MatrixXd tokens_;
+  LayerTrace trace_;
 };
 
 }  // namespace eigenscope

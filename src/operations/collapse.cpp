@@ -1,6 +1,6 @@
 // Rank and entropy over the depth of a stack of attention blocks: at given points of the plane of
-// eigenspectra (`collapse`), after the last layer over a grid (`collapse-map`), and the cosines of the
-// tokens of one stack (`cosines`).
+// eigenspectra (`collapse`), after the last layer over a grid (`collapse-map`); of one sampled stack the
+// cosines of its tokens (`cosines`) and their places in a plane, layer by layer (`token-plane`).
 #include "collapse/collapse.h"
 
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "collapse/geometry.h"
 #include "collapse/stack_run.h"
+#include "collapse/token_plane.h"
 #include "operations/estimates.h"
 #include "operations/operations.h"
 #include "operations/theory_input.h"
@@ -199,20 +200,30 @@ void describe(InputFields& f, CollapseMapInput& in) {
   describe(f, in.stacks);
 }
 
-struct CosinesInput {
+/// One sampled stack at one mean and variance.
+struct OneStackInput {
   StackInput stack;
   std::optional<double> mean, variance;
-  Index layer = 0;
 
-  StackRun begin() const {
-    return {stack.stack(), SpectrumInput{stack.ensemble, mean, variance}.point(), layer};
-  }
+  SpectrumPoint point() const { return SpectrumInput{stack.ensemble, mean, variance}.point(); }
+  TokenPlane begin() const { return {stack.stack(), point()}; }
 };
 
-void describe(InputFields& f, CosinesInput& in) {
+void describe(InputFields& f, OneStackInput& in) {
   f.number(shared::kMean, in.mean);
   f.number(shared::kVariance, in.variance);
   describe(f, in.stack);
+}
+
+struct CosinesInput {
+  OneStackInput one;
+  Index layer = 0;
+
+  StackRun begin() const { return {one.stack.stack(), one.point(), layer}; }
+};
+
+void describe(InputFields& f, CosinesInput& in) {
+  describe(f, in.one);
   f.number(kLayer, in.layer);
 }
 
@@ -229,6 +240,48 @@ void describe(ResultFields& out, const CosinesResult& result) {
 
 CosinesResult cosines_result(const StackRun& run) { return {cosine_matrix(run.tokens())}; }
 
+struct TokenPlaneResult {
+  std::vector<PlaneLayer> layers;
+};
+
+/// Layers x tokens, layer after layer.
+template <class RowOf>
+VectorXd layers_table(const std::vector<PlaneLayer>& layers, Index length, RowOf row_of) {
+  VectorXd table(static_cast<Index>(layers.size()) * length);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    table.segment(static_cast<Index>(i) * length, length) = row_of(layers[i]);
+  }
+  return table;
+}
+
+void describe(ResultFields& out, const TokenPlaneResult& result) {
+  const std::vector<PlaneLayer>& layers = result.layers;
+  const auto count = static_cast<Index>(layers.size());
+  const Index length = layers.empty() ? 0 : layers.front().place.cols();
+  const Dimension layer{"layer", count}, token{"token", length};
+  out.integer("length", length, "sequence length T");
+  out.counts("layer", VectorXd::LinSpaced(count, 0, static_cast<double>(count - 1)), {layer},
+             "layer; 0 is the input, which has no attention");
+  out.array("residual", vector_over(layers, &PlaneLayer::residual), {layer},
+            "||X - mean 1^T||_F / ||X||_F of the layer's output; 0 is rank collapse");
+  out.array("entropy", vector_over(layers, &PlaneLayer::entropy), {layer},
+            "attention entropy over the log of the visible keys, mean over queries and heads");
+  const auto table = [&](auto row_of) { return layers_table(layers, length, row_of); };
+  out.array("x", table([](const PlaneLayer& it) { return it.place.row(0).transpose(); }),
+            {layer, token},
+            "coordinate of the token in the plane of the first two principal axes of the layer's "
+            "tokens minus their mean, turned to the layer before; root mean square distance from "
+            "the origin: residual");
+  out.array("y", table([](const PlaneLayer& it) { return it.place.row(1).transpose(); }),
+            {layer, token}, "the other coordinate");
+  out.counts("key", table([](const PlaneLayer& it) { return it.key; }), {layer, token},
+             "position, from 1, of the key with the largest weight, mean over heads; 0 for none");
+  out.array("weight", table([](const PlaneLayer& it) { return it.weight; }), {layer, token},
+            "this weight");
+}
+
+TokenPlaneResult token_plane_result(const TokenPlane& plane) { return {plane.layers()}; }
+
 }  // namespace
 
 const Operation collapse_operation = operation<CollapseInput, JobOf<&collapse_result>>(
@@ -244,5 +297,9 @@ const Operation collapse_map_operation = operation<CollapseMapInput, JobOf<&coll
 const Operation cosines_operation = operation<CosinesInput, JobOf<&cosines_result>>(
     "cosines", "Cosine of every pair of tokens after one layer of a sampled stack",
     "eigenscope cosines --depth 12 --layer 6 --length 16 --csv");
+
+const Operation token_plane_operation = operation<OneStackInput, JobOf<&token_plane_result>>(
+    "token-plane", "Tokens of a sampled stack in a plane, layer by layer",
+    "eigenscope token-plane --depth 12 --length 16 --csv");
 
 }  // namespace eigenscope

@@ -429,6 +429,15 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
   const input = finish(native, 'cosines', { ...withoutStacks(stack), layer: 0 });
   expect(input.length).toBe(base.length);
   for (let i = 0; i < base.length; i++) expect(input.cosines[i * base.length + i]).toBeCloseTo(1, 6);
+  const one = withoutStacks(stack);
+  const printed = json('token-plane', optionsOf(one));
+  const plane = finish(native, 'token-plane', one);
+  expect([...plane.layer]).toEqual(printed.layer);
+  for (const name of ['residual', 'entropy', 'x', 'y', 'key', 'weight'] as const) {
+    const numbers = (printed[name] as (number | null)[] | (number | null)[][]).flat();
+    expect(plane[name]).toHaveLength(numbers.length);
+    plane[name].forEach((value, i) => expect(value).toSatisfy((it) => near(it as number, numbers[i] ?? NaN)));
+  }
 });
 
 function withoutStacks({ stacks: _, ...rest }: Stack) {
