@@ -16,19 +16,11 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src/python"), str(ROOT / "tests/python")]
 import small_gpt  # noqa: E402
 import torch  # noqa: E402
-from eigenscope_monitor import Attention, AttentionProbe, Monitor  # noqa: E402
+from eigenscope_monitor import AttentionProbe, Monitor  # noqa: E402
 
 STEPS, EVERY = 7, 100
 SHAPE = {"width": 128, "heads": 4, "depth": 2, "length": 128}
 BATCH = 8
-GPT = Attention(
-    query="h.{n}.attn.c_attn.weight",
-    layout="fused",
-    gain="h.{n}.ln_1.weight",
-    gains="plain",
-    heads="n_head",
-    width="n_embd",
-)
 
 
 class Clock:
@@ -53,7 +45,7 @@ def measure(options):
     torch.manual_seed(1)
     model = small_gpt.Gpt(**SHAPE)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    monitor = Monitor(every=1, like=GPT, **options)
+    monitor = Monitor(every=1, like=small_gpt.GPT, **options)
     own_measure = AttentionProbe._measure
     ratios = []
     for step in range(1, STEPS + 3):

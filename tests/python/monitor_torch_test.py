@@ -20,15 +20,7 @@ import small_gpt
 import fixtures
 import eigenscope_monitor as monitor
 
-# What its names and its configuration do not tell.
-GPT = monitor.Attention(
-    query="h.{n}.attn.c_attn.weight",
-    layout="fused",
-    gain="h.{n}.ln_1.weight",
-    gains="plain",
-    heads="n_head",
-    width="n_embd",
-)
+GPT = small_gpt.GPT
 
 
 def as_torch(arrays):

@@ -2,10 +2,15 @@
 OPT's names for its attention."""
 
 import math
+from dataclasses import replace
 
 import torch
+from eigenscope_monitor import TYPES
 from torch import nn
 from torch.nn import functional
+
+# What its names and its configuration do not tell: GPT-2's conventions but for the layout of the weights.
+GPT = replace(TYPES["gpt2"][0], layout="fused", usual=())
 
 
 def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
