@@ -289,9 +289,9 @@ def _quoted(names):
 
 def _check_attention(attention):
     for field, allowed in (("layout", LAYOUTS), ("gains", GAINS)):
-        found = getattr(attention, field)
-        if found not in allowed:
-            raise ValueError(f"{field} must be one of {_quoted(allowed)}: found {found!r}")
+        value = getattr(attention, field)
+        if value not in allowed:
+            raise ValueError(f"{field} must be one of {_quoted(allowed)}: found {value!r}")
     if (attention.layout == "separate") != bool(attention.key):
         raise ValueError(
             f"key must be named for the layout 'separate' and for no other: found {attention.key!r} "
@@ -315,25 +315,25 @@ def _attentions(config, like, gains, fold_gains):
         return tuple(like)
     if gains not in (None, "plain", "plus_one"):
         raise ValueError(f"gains must be 'plain', 'plus_one' or None: found {gains!r}")
-    own = config.get("model_type")
-    if own in TYPES:
-        if like not in (None, own):
-            raise ValueError(f"like must be omitted for the known model_type '{own}': found {like!r}")
-        known = {it.gains for it in TYPES[own]} - {"none"}
+    model_type = config.get("model_type")
+    if model_type in TYPES:
+        if like not in (None, model_type):
+            raise ValueError(f"like must be omitted for the known model_type '{model_type}': found {like!r}")
+        known = {it.gains for it in TYPES[model_type]} - {"none"}
         if gains is not None and gains not in known:
-            raise ValueError(f"gains must be omitted or {_quoted(known) or 'None'} for '{own}': found {gains!r}")
-        return TYPES[own]
+            raise ValueError(f"gains must be omitted or {_quoted(known) or 'None'} for '{model_type}': found {gains!r}")
+        return TYPES[model_type]
     if like not in TYPES:
         raise ValueError(
-            f"model_type must be one of {_quoted(TYPES)}: found {own!r}, of which the layout of queries and keys, "
+            f"model_type must be one of {_quoted(TYPES)}: found {model_type!r}, of which the layout of queries and keys, "
             "the place of the norms, the form of their gains (g or g - 1), rotary positions and the scale of the logits "
             "are unknown; declare them by like='TYPE' with gains='plain' or 'plus_one', or by like=Attention(...)"
             + ("" if like is None else f": found like={like!r}")
         )
     if gains is None and fold_gains and any(it.gain or it.query_norm for it in TYPES[like]):
         raise ValueError(
-            f"gains must be 'plain' or 'plus_one' for the unknown model_type {own!r}, since tensor names do not tell "
-            "whether a gain g is stored as g or g - 1: found None"
+            f"gains must be 'plain' or 'plus_one' for the unknown model_type {model_type!r}, since tensor names do not "
+            "tell whether a gain g is stored as g or g - 1: found None"
         )
     return tuple(it if it.gains == "none" or gains is None else replace(it, gains=gains) for it in TYPES[like])
 
@@ -434,11 +434,11 @@ def _find_layers(weights, attention):
     """Prefix and numbers of the layers that have the queries of a stack."""
     before, after = attention.query.split("{n}")
     pattern = re.compile(r"(?P<prefix>(?:.*\.)?)" + re.escape(before) + r"(?P<n>0|[1-9]\d*)" + re.escape(after))
-    found = [match for match in map(pattern.fullmatch, weights) if match]
-    prefixes = sorted({match["prefix"] for match in found})
+    matches = [match for match in map(pattern.fullmatch, weights) if match]
+    prefixes = sorted({match["prefix"] for match in matches})
     if len(prefixes) > 1:
         raise ValueError(f"there must be one stack of '{attention.query}': found the prefixes {_quoted(prefixes)}")
-    return (prefixes[0] if prefixes else ""), sorted(int(match["n"]) for match in found)
+    return (prefixes[0] if prefixes else ""), sorted(int(match["n"]) for match in matches)
 
 
 def _names_in(weights, attention, prefix, layer, keys):
@@ -678,10 +678,10 @@ def _projections(weights, layer, kind):
 
 
 def _vector(weights, name, sizes):
-    found = _double(weights[name])
-    if tuple(found.shape) not in [(size,) for size in sizes]:
-        raise ValueError(f"'{name}' must have the length {' or '.join(map(str, sizes))}: found {tuple(found.shape)}")
-    return found
+    array = _double(weights[name])
+    if tuple(array.shape) not in [(size,) for size in sizes]:
+        raise ValueError(f"'{name}' must have the length {' or '.join(map(str, sizes))}: found {tuple(array.shape)}")
+    return array
 
 
 class _Heads:
@@ -690,14 +690,14 @@ class _Heads:
     def __init__(self, weights, layer, fold_gains):
         names, plus = layer.names, 1.0 if layer.attention.gains == "plus_one" else 0.0
         raw = dict(zip(("query", "key"), _projections(weights, layer, "weight")))
-        own = dict(zip(("query", "key"), _projections(weights, layer, "bias")))
+        biases = dict(zip(("query", "key"), _projections(weights, layer, "bias")))
         gains = {"query": names["gain"] if fold_gains else "", "key": names["key_gain"] if fold_gains else ""}
         counts = {"query": layer.heads, "key": layer.key_heads}
         self.normed = layer.normed and bool((gains["query"] and gains["key"]) or names["input_norm"])
         self.input_gain = _vector(weights, names["input_norm"], [layer.width]) if names["input_norm"] else None
         self.factors, self.shifts, self.biases = {}, {}, {}
         for side in ("query", "key"):
-            factor, bias = _swap(raw[side]), own[side]
+            factor, bias = _swap(raw[side]), biases[side]
             if self.normed:
                 before = _bias_of(gains[side] or names["input_norm"])
                 shift = factor[:, 0] * 0.0
@@ -744,10 +744,10 @@ def _like(values, array):
 def _eigenvalues(matrices):
     """Real and imaginary parts; on the CPU, where LAPACK has the general problem."""
     if _module_of(matrices) is torch:
-        found = torch.linalg.eigvals(matrices.cpu())
-        return found.real.to(matrices.device), found.imag.to(matrices.device)
-    found = numpy.linalg.eigvals(matrices)
-    return found.real, found.imag
+        eigenvalues = torch.linalg.eigvals(matrices.cpu())
+        return eigenvalues.real.to(matrices.device), eigenvalues.imag.to(matrices.device)
+    eigenvalues = numpy.linalg.eigvals(matrices)
+    return eigenvalues.real, eigenvalues.imag
 
 
 def _singular_values(query_gram, key_gram):
@@ -933,8 +933,8 @@ def head_spectra(
 
 def _check_probing():
     if torch is None or not hasattr(torch.nn.functional, "scaled_dot_product_attention"):
-        found = "none" if torch is None else torch.__version__
-        raise ValueError(f"torch must have scaled_dot_product_attention, as 2.0 and later have: found {found}")
+        version = "none" if torch is None else torch.__version__
+        raise ValueError(f"torch must have scaled_dot_product_attention, as 2.0 and later have: found {version}")
 
 
 class AttentionProbe:
@@ -988,20 +988,20 @@ class AttentionProbe:
                 "the attention modules must call torch.nn.functional.scaled_dot_product_attention (in Hugging Face "
                 'models attn_implementation="sdpa"; not in a module that torch.compile replaced): found no call'
             )
-        found = {}
+        measures = {}
         for layer, _ in self._modules:
             if layer.at(0) not in self._sums:
                 continue
             largest, entropy, sink, rows = (values.tolist() for values in self._sums[layer.at(0)])
             for head in range(layer.heads):
                 count = rows[head]
-                found[layer.at(head)] = {
+                measures[layer.at(head)] = {
                     "largest_logit": largest[head],
                     "entropy": entropy[head] / count if count else None,
                     "sink": sink[head] / count if count else None,
                     "rows": int(count),
                 }
-        return found
+        return measures
 
     def _enter(self, layer):
         self._layer = layer
@@ -1021,12 +1021,12 @@ class AttentionProbe:
         if is_causal:
             seen &= torch.arange(keys, device=at.device) <= at[:, None, None]
         if mask is not None:
-            own = mask[texts, :, at]
-            if own.dtype == torch.bool:
-                seen &= own
+            part = mask[texts, :, at]
+            if part.dtype == torch.bool:
+                seen &= part
             else:
-                seen &= own > torch.finfo(own.dtype).min / 2
-                logits = logits + own
+                seen &= part > torch.finfo(part.dtype).min / 2
+                logits = logits + part
         count = seen.sum(-1)
         valid = (count >= 2).float()
         weights = torch.softmax(logits.masked_fill(~seen, -math.inf), -1).nan_to_num(0.0)
@@ -1056,11 +1056,11 @@ _TYPES_OF_FILE = {"F64": ("float64", 8), "F32": ("float32", 4), "F16": ("float16
 
 
 def _type_of(name, array):
-    own = str(array.dtype).rpartition(".")[2]
+    dtype = str(array.dtype).rpartition(".")[2]
     for code, (kind, size) in _TYPES_OF_FILE.items():
-        if kind == own:
+        if kind == dtype:
             return code, size
-    raise ValueError(f"'{name}' must be of the type {', '.join(k for k, _ in _TYPES_OF_FILE.values())}: found {own}")
+    raise ValueError(f"'{name}' must be of the type {', '.join(k for k, _ in _TYPES_OF_FILE.values())}: found {dtype}")
 
 
 def _bytes_of(array):
@@ -1072,13 +1072,13 @@ def _bytes_of(array):
 
 def _snapshot_tensors(weights, plan):
     """Names of what the heads are computed from. Fused projections are kept whole, with their values."""
-    found = {}
+    kept = {}
     for layer in plan:
         for kind, name in layer.names.items():
             for each in (name, "" if kind in ("query_norm", "key_norm", "sinks") else _bias_of(name)):
                 if each and each in weights:
-                    found[each] = weights[each]
-    return found
+                    kept[each] = weights[each]
+    return kept
 
 
 def _marks(plan):
@@ -1104,11 +1104,11 @@ def write_snapshot(folder, step, model_or_state_dict, config=None, *, like=None,
         config["model_type"] = like
     plan = _plan(weights, config, attentions)
     tensors = _snapshot_tensors(weights, plan)
-    own = Path(folder) / f"step{step:08d}"
-    file = own / "model.safetensors"
+    snapshot = Path(folder) / f"step{step:08d}"
+    file = snapshot / "model.safetensors"
     if file.exists():
         raise FileExistsError(f"{file} must not exist")
-    own.mkdir(parents=True, exist_ok=True)
+    snapshot.mkdir(parents=True, exist_ok=True)
     header, offset = {"__metadata__": {"format": SNAPSHOT_FORMAT, "step": str(step)}}, 0
     for name, array in tensors.items():
         code, size = _type_of(name, array)
@@ -1120,14 +1120,14 @@ def write_snapshot(folder, step, model_or_state_dict, config=None, *, like=None,
         header[name] = {"dtype": "F32", "shape": [0], "data_offsets": [offset, offset]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    draft = own / f"draft.{os.getpid()}"
+    draft = snapshot / f"draft.{os.getpid()}"
     with open(draft, "wb") as stream:
         stream.write(struct.pack("<Q", len(text)) + text)
         for array in tensors.values():
             stream.write(_bytes_of(array))
-    (own / "config.json").write_text(json.dumps(config, default=str) + "\n")
+    (snapshot / "config.json").write_text(json.dumps(config, default=str) + "\n")
     os.replace(draft, file)  # the weights are there as a whole or not at all
-    return own
+    return snapshot
 
 
 def read_safetensors(path):
@@ -1136,7 +1136,7 @@ def read_safetensors(path):
     [length] = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length].decode())
     header.pop("__metadata__", None)
-    found = {}
+    tensors = {}
     for name, entry in header.items():
         if entry["dtype"] not in _TYPES_OF_FILE:
             continue  # positions and other integers are no weights
@@ -1151,8 +1151,8 @@ def read_safetensors(path):
             array = (numpy.frombuffer(data, "<u2", **place).astype("<u4") << 16).view("<f4")
         else:
             array = numpy.frombuffer(data, kind, **place)
-        found[name] = array.reshape(entry["shape"])
-    return found
+        tensors[name] = array.reshape(entry["shape"])
+    return tensors
 
 
 # --- Training loops ---------------------------------------------------------------------------------------------------
@@ -1182,12 +1182,12 @@ def flat(spectra, fields=FIELDS, prefix="heads/"):
 
 def extremes(spectra, fields=FIELDS, prefix="heads/"):
     """{"heads/min/mean": value, "heads/max/mean": value}: of each field over all heads."""
-    found = {}
+    metrics = {}
     for field in fields:
         values = [head[field] for head in spectra.values() if head.get(field) is not None]
         if values:
-            found.update({f"{prefix}min/{field}": min(values), f"{prefix}max/{field}": max(values)})
-    return found
+            metrics.update({f"{prefix}min/{field}": min(values), f"{prefix}max/{field}": max(values)})
+    return metrics
 
 
 class Monitor:
@@ -1268,9 +1268,9 @@ def trainer_callback(monitor, log):
             monitor.begin(state.global_step + 1, model)
 
         def on_step_end(self, args, state, control, model=None, **_):
-            found = monitor.end(state.global_step, model, write=state.is_world_process_zero)
-            if found:
-                log(found)
+            metrics = monitor.end(state.global_step, model, write=state.is_world_process_zero)
+            if metrics:
+                log(metrics)
 
     return HeadSpectra()
 
@@ -1287,8 +1287,8 @@ def lightning_callback(monitor):
             monitor.begin(trainer.global_step + 1, pl_module)
 
         def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, *_):
-            found = monitor.end(trainer.global_step, pl_module, write=trainer.is_global_zero)
-            for logger in trainer.loggers if found else []:
-                logger.log_metrics(found, step=trainer.global_step)
+            metrics = monitor.end(trainer.global_step, pl_module, write=trainer.is_global_zero)
+            for logger in trainer.loggers if metrics else []:
+                logger.log_metrics(metrics, step=trainer.global_step)
 
     return HeadSpectra()
