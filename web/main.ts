@@ -16,7 +16,7 @@ import { sampleFiles } from './chapters/model/sample';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/results-files';
 import { startUses } from './chapters/uses/chapter';
-import { labsFile } from './chapters/uses/first';
+import { labsFile } from './chapters/uses/files';
 import { VIEWS } from './chapters/views';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';

@@ -58,17 +58,18 @@ test('the presets of a lab leave the settings of other labs alone', async () => 
   expect(page.url()).toContain('teacher_position=0.5');
 });
 
-test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
+test('every lab has a card with a question, a picture of its task and a stamp, which leads to its figure', async () => {
   const { page, errors } = await open('uses');
   const cards = page.locator('.lab-cards a');
   expect(await cards.count()).toBe(figuresOf('uses').length);
-  for (const [i, { id, title }] of figuresOf('uses').entries()) {
+  for (const [i, { id }] of figuresOf('uses').entries()) {
     expect(await cards.nth(i).getAttribute('href')).toBe(`#figure-${id}`);
-    const text = (await cards.nth(i).innerText()).trim();
-    expect(text).toContain(title);
-    expect(text).toMatch(/\d\.\d/);
-    expect(await cards.nth(i).locator('svg path, svg circle').count()).toBeGreaterThan(5);
+    expect((await cards.nth(i).innerText()).trim()).toMatch(/\?\n+.*20\d\d\n+Source’s claim: (half )?(holds|fails)$/);
+    expect(await cards.nth(i).locator('svg :is(path, circle, rect, text)').count()).toBeGreaterThan(4);
+    expect(await page.locator(`#figure-${id} .task`).textContent()).toMatch(/^\s*Task: .+\.\s*$/s);
   }
+  const places = await cards.evaluateAll((all) => all.map((card) => card.getBoundingClientRect()));
+  expect([new Set(places.map(({ x }) => x)).size, new Set(places.map(({ y }) => y)).size]).toEqual([5, 2]);
   const shown = () => page.locator('#uses .figure:visible').evaluateAll((all) => all.map(({ id }) => id));
   expect(await shown()).toEqual(['figure-position-meaning']);
   // The panel has the controls of this lab alone, before it is scrolled to.
@@ -82,6 +83,10 @@ test('every lab has a card with a picture and a finding, which leads to its figu
     .toBeLessThan(500);
   expect(await shown()).toEqual(['figure-latent-posterior']);
   expect(await page.locator('.lab-cards [aria-current]').count()).toBe(1);
+  await page.getByRole('link', { name: 'Previous lab: Position' }).click();
+  await expect.poll(shown).toEqual(['figure-position-meaning']);
+  await page.getByRole('link', { name: 'Next lab: Posterior' }).click();
+  await expect.poll(shown).toEqual(['figure-latent-posterior']);
   await page.goto(`${host.address}#figure-attention-prior`);
   await expect.poll(shown).toEqual(['figure-attention-prior']);
   expect(errors).toEqual([]);

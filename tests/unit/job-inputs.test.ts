@@ -3,20 +3,12 @@ import { expect, test } from 'vitest';
 import { collapseView, STACK, stackOf } from '../../web/chapters/collapse/state';
 import { localizeView } from '../../web/chapters/localize/state';
 import { TRAINING, trainingOf, trainView } from '../../web/chapters/train/state';
-import { agentQuestion } from '../../web/chapters/uses/agents/lab';
-import { contextQuestion } from '../../web/chapters/uses/contexts/lab';
-import { entryQuestion } from '../../web/chapters/uses/entries/lab';
-import { explanationQuestion } from '../../web/chapters/uses/explanation/lab';
-import { classQuestion, valueQuestion } from '../../web/chapters/uses/latent/lab';
-import { positionQuestion } from '../../web/chapters/uses/position/lab';
-import { priorQuestion } from '../../web/chapters/uses/prior/lab';
-import { retrievalQuestion } from '../../web/chapters/uses/retrieval/lab';
-import { sinkQuestion } from '../../web/chapters/uses/sinks/lab';
+import type { Lab } from '../../web/chapters/uses/lab';
+import { ROOMS } from '../../web/chapters/uses/rooms';
 import { usesView } from '../../web/chapters/uses/state';
-import { tokenPriorQuestion } from '../../web/chapters/uses/token-prior/lab';
 import operations from '../../web/generated/operations.json';
 import { controlsHtml } from '../../web/plugins/partials.mts';
-import type { Controls, Values } from '../../web/state/control';
+import { pick, type Controls, type Values } from '../../web/state/control';
 import { headControls } from '../../web/state/heads';
 import { QUERY, queryOf } from '../../web/state/setting';
 
@@ -53,19 +45,7 @@ test.each(TRAINING)('the setting %s of a training run changes the run', (name) =
   expect(trainingOf(other, 'none')).not.toEqual(trainingOf(defaults, 'none'));
 });
 
-const QUESTIONS = [
-  positionQuestion,
-  classQuestion,
-  valueQuestion,
-  priorQuestion,
-  tokenPriorQuestion,
-  agentQuestion,
-  retrievalQuestion,
-  contextQuestion,
-  sinkQuestion,
-  explanationQuestion,
-  entryQuestion,
-];
+const QUESTIONS = Object.values<Lab>(ROOMS).flatMap(({ questions }) => Object.values(questions));
 /** Controls of the labs that choose what is drawn of an answer. */
 const DRAWN = ['sink_chart', 'removal', 'agreement_scale', ...Object.keys(headControls)];
 
@@ -74,7 +54,7 @@ test.each(Object.keys(usesView.controls).filter((name) => !DRAWN.includes(name))
   (name) => {
     const { controls, defaults } = usesView;
     const other = changed(name, controls, defaults);
-    const asked = (state: typeof defaults) => QUESTIONS.map((question) => question.in(state));
+    const asked = (state: typeof defaults) => QUESTIONS.map(({ inputs }) => pick(state as Values, inputs));
     expect(asked(other)).not.toEqual(asked(defaults));
   },
 );

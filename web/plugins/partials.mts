@@ -86,14 +86,9 @@ function panelOf(view: string, look: string, controls: string): string {
   </section>`;
 }
 
-/** The link to a figure from the cards of its chapter, with a small picture of it. */
-function cardOf({ entryOf, stampHtml }: Tables, id: Registry.FigureId, text: string): string {
-  return `<li><a href="#figure-${id}">
-    <span class="lab-picture" data-card="${id}" aria-hidden="true"></span>
-    <b>${escaped(entryOf(id).title)}</b>
-    ${stampHtml(id)}
-    <span>${text.trim()}</span>
-  </a></li>`;
+/** The link to a figure from the cards of its chapter, with its picture and its question. */
+function cardOf({ stampHtml }: Tables, id: Registry.FigureId, inner: string): string {
+  return `<li><a href="#figure-${id}">${inner.trim()} ${stampHtml(id)}</a></li>`;
 }
 
 /**

@@ -1,42 +1,17 @@
 import { Controls } from '../../controls/panel';
-import type { FigureOf } from '../../ui/registry';
-import { runFigures, type FramedFigure } from '../../ui/run-figures';
+import { child } from '../../ui/dom';
+import { entryOf, type FigureOf } from '../../ui/registry';
+import { runFigures } from '../../ui/run-figures';
 import type { OpenedCheckpoint } from '../shared/checkpoint';
 import type { Chapter, Page } from '../shared/page';
-import { AgentFigure } from './agents/figure';
-import { drawCards } from './cards';
-import { ContextFigure } from './contexts/figure';
-import { EntryFigure } from './entries/figure';
-import { ExplanationFigure } from './explanation/figure';
-import type { LabFigure } from './lab-figure';
-import { LabModel } from './lab-model';
-import { LatentFigure } from './latent/figure';
-import { showOneLab } from './one-lab';
-import { PositionFigure } from './position/figure';
-import { PriorFigure } from './prior/figure';
-import { RetrievalFigure } from './retrieval/figure';
-import { SinkFigure } from './sinks/figure';
+import type { Lab } from './lab';
+import { LabFigure, type Drawing } from './lab-figure';
+import { LabModel, ModelLab } from './model-lab';
+import { ROOMS } from './rooms';
 import type { State, Store } from './state';
-import { TokenPriorFigure } from './token-prior/figure';
 
-type Lab = FramedFigure<State> & Pick<LabFigure<never>, 'id' | 'card'>;
-
-type Made = new (id: FigureOf<'uses'>, store: Store, model: LabModel) => Lab;
-
-const FIGURES: Record<FigureOf<'uses'>, Made> = {
-  'position-meaning': PositionFigure,
-  'latent-posterior': LatentFigure,
-  'attention-prior': PriorFigure,
-  'token-prior': TokenPriorFigure,
-  'agent-attention': AgentFigure,
-  'hard-retrieval': RetrievalFigure,
-  'parallel-contexts': ContextFigure,
-  'attention-sinks': SinkFigure,
-  'attention-explanation': ExplanationFigure,
-  'attention-entries': EntryFigure,
-};
-/** The labs on the checkpoint that is open. */
-const ON_MODEL: readonly FigureOf<'uses'>[] = ['attention-sinks', 'attention-explanation'];
+/** What each room draws, by its path. */
+const drawings = import.meta.glob<Drawing<object>>('./*/figure.ts', { eager: true, import: 'default' });
 
 /** Labs: what localization does for learning and reading. `opened` is the checkpoint of Your model. */
 export function startUses(
@@ -47,21 +22,55 @@ export function startUses(
   const [sample] = heads.shown('shown');
   const model = new LabModel(opened, sample.name);
   const controls = new Controls(store, pool);
-  const labs = (Object.keys(FIGURES) as FigureOf<'uses'>[]).map((id) => new FIGURES[id](id, store, model));
-  const byId = Object.fromEntries(labs.map((lab) => [lab.id, lab])) as Record<FigureOf<'uses'>, Lab>;
+  const labs = Object.entries<Lab>(ROOMS).map(([room, lab]) => {
+    const { [`./${room}/figure.ts`]: drawing } = drawings;
+    return drawing.onModel
+      ? new ModelLab(lab as Lab<object>, drawing, store, model)
+      : new LabFigure(lab as Lab<object>, drawing, store);
+  });
+  const onModel = labs.filter((lab) => lab instanceof ModelLab).map(({ id }) => id);
+  const byId = Object.fromEntries(labs.map((lab) => [lab.id, lab])) as Record<FigureOf<'uses'>, LabFigure<object>>;
   const figures = runFigures<FigureOf<'uses'>, State>(byId, store, pool, (id) => ({
     failed: (error) => controls.failed(error),
-    ...(ON_MODEL.includes(id) && { origin: () => ({ model: model.name }) }),
+    ...(onModel.includes(id) && { origin: () => ({ model: model.name }) }),
   }));
   model.changed.subscribe(() => {
-    for (const id of ON_MODEL) figures.runners[id].request('full');
+    for (const id of onModel) figures.runners[id].request('full');
   });
   controls.showOnlyFor(figures.inSight);
-  void drawCards(labs);
   showOneLab();
   const controlsOf = (figure: string) => {
     const lab = labs.find(({ id }) => id === figure);
     return lab && [...lab.inputs, ...lab.repaintOn];
   };
   return { ...figures, controlsOf };
+}
+
+/** Shows one lab at a time, the first unless a link has opened another, and marks its card. */
+function showOneLab(): void {
+  const labs = [...document.querySelectorAll<HTMLDetailsElement>('#uses .labs > details')];
+  for (const [i, lab] of labs.entries()) {
+    lab.append(wayOf(labs[i - 1], labs[i + 1]));
+    const card = child(document, `.lab-cards a[href="#${child(lab, '.figure').id}"]`);
+    const mark = () => {
+      if (lab.open) card.setAttribute('aria-current', 'true');
+      else card.removeAttribute('aria-current');
+    };
+    lab.addEventListener('toggle', mark);
+    lab.name = 'lab'; // the browser closes the others of a name
+  }
+  if (!labs.some(({ open }) => open)) labs[0].open = true;
+}
+
+/** Links to the labs before and after one. */
+function wayOf(previous?: HTMLElement, next?: HTMLElement): HTMLElement {
+  const way = Object.assign(document.createElement('nav'), { className: 'lab-way', ariaLabel: 'Other labs' });
+  const link = (text: string, lab?: HTMLElement) => {
+    if (!lab) return document.createElement('span');
+    const { id } = child(lab, '.figure');
+    const { brief } = entryOf(id.replace('figure-', '') as FigureOf<'uses'>);
+    return Object.assign(document.createElement('a'), { href: `#${id}`, textContent: `${text}: ${brief}` });
+  };
+  way.append(link('Previous lab', previous), link('Next lab', next));
+  return way;
 }

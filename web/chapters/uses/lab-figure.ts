@@ -1,23 +1,24 @@
+// The figure of a lab: two charts side by side, with the sentence that its numbers fill.
 import type { Markish, ScaleOptions } from '@observablehq/plot';
+import type { Input, JobName } from '../../engine/protocol';
 import type { Entry } from '../../charts/legend';
-import { chart, chartWithLegend, compose, gridX, gridY } from '../../charts/plot';
+import { chartWithLegend, compose, gridX, gridY } from '../../charts/plot';
 import { finiteCell, type Cell, type Table } from '../../charts/table';
 import { pick } from '../../state/control';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import type { FigureOf } from '../../ui/registry';
-import { firstAnswers } from './first';
-import { usesView, type Figure, type FigureContext, type State } from './state';
+import { firstAnswers, type Files } from './files';
+import { answerFrom, find, inputsOf, type Lab } from './lab';
+import { usesView, type Figure, type FigureContext, type State, type Store } from './state';
 
 /** Below this width the two charts of a lab stand one above the other. */
 const NARROW = 640;
 
-/** Pixels of a small picture. */
-const CARD = { width: 300, height: 110, margin: 8 };
-
 /** Class of a sentence whose numbers are those of the settings before. */
 const BEFORE = 'before';
+
+type Name = keyof State & string;
 
 /** One of the two charts of a lab. */
 export interface Panel {
@@ -28,71 +29,86 @@ export interface Panel {
   marks: Markish[];
 }
 
-/** A column for each field of the rows of a result; empty cells for fields that a row does not have. */
+/** What a room shows of the answer of its lab. */
+export interface Drawing<Answer> {
+  /** The title of another answer than that to the defaults, whose finding is the title on the page. */
+  topic: string;
+  /** Settings that are no larger than these while a control is dragged. */
+  quick?: Partial<Record<{ [N in keyof State]: State[N] extends number ? N : never }[keyof State], number>>;
+  /** Settings that only choose what is shown of an answer. */
+  repaintOn?: readonly Name[];
+  /** It reads text with the checkpoint that is open. */
+  onModel?: boolean;
+  /** Published models and a text for the operations. Throws as `load`. */
+  files?(state: Readonly<State>): Promise<Files>;
+  /** Whether all points of a partial answer have a number; without it, where each row has a training run. */
+  isShown?(answer: Answer): boolean;
+  panels(answer: Answer, state: Readonly<State>): readonly [Panel, Panel];
+  /** The sentence above the charts. */
+  claim(answer: Answer, state: Readonly<State>): string;
+  /** What stands below the charts. */
+  caption(answer: Answer, state: Readonly<State>): string;
+  /** Without it, the rows of the answer. */
+  table?(answer: Answer): Table;
+}
+
+/** A column for each field of some rows; empty cells for fields that a row does not have. */
 export function tableOfRows(rows: readonly object[]): Table {
   const columns = [...new Set(rows.flatMap(Object.keys))];
   const cell = (value?: Cell) => (typeof value === 'number' ? finiteCell(value) : (value ?? null));
   return { columns, rows: rows.map((row) => columns.map((name) => cell((row as Record<string, Cell>)[name]))) };
 }
 
-/** The rows of a result as a table. */
-export const rowsTable = ({ rows }: { rows: readonly object[] }): Table => tableOfRows(rows);
-
-/** Settings that are no larger than these while a control is dragged. */
-export type Quick = Partial<Record<{ [N in keyof State]: State[N] extends number ? N : never }[keyof State], number>>;
-
-/** The state of a question, with small settings while a control is dragged. */
-export function askedState({ state, quality }: FigureContext, quick: Quick): Readonly<State> {
-  if (quality === 'full') return state;
-  const names = Object.keys(quick) as (keyof Quick)[];
-  return { ...state, ...Object.fromEntries(names.map((name) => [name, Math.min(quick[name]!, state[name])])) };
-}
+const rowsOf = (answer: object) => ('rows' in answer ? (answer.rows as object[]) : []);
 
 /** Whether an answer has a number in each of its rows: those of training runs come one run after the other. */
-export function isInEveryRow(output: object): boolean {
-  const rows = 'rows' in output ? (output.rows as object[]) : [];
-  return rows.every((row) => !('trainings' in row) || row.trainings !== 0);
+export function isInEveryRow(answer: object): boolean {
+  return rowsOf(answer).every((row) => !('trainings' in row) || row.trainings !== 0);
 }
 
-/** A lab: two charts side by side, with the sentence that its numbers fill. */
-export abstract class LabFigure<Output extends object> implements Figure {
-  abstract readonly inputs: readonly (keyof State & string)[];
-  readonly repaintOn: readonly (keyof State & string)[] = [];
-  /** The title of another answer than the build's, whose finding is the title on the page. */
-  abstract readonly topic: string;
+/** The number of training runs behind the point that has fewest. */
+export const trainingRuns = ({ rows }: { rows: readonly { trainings: number }[] }) =>
+  Math.min(...rows.map(({ trainings }) => trainings));
+
+/** The state that is asked about, with small settings while a control is dragged. */
+function askedState({ state, quality }: FigureContext, quick: object): Readonly<State> {
+  if (quality === 'full') return state;
+  const least = ([name, most]: [string, number]) => [name, Math.min(most, Number(state[name as Name]))];
+  return { ...state, ...Object.fromEntries(Object.entries<number>(quick as Record<string, number>).map(least)) };
+}
+
+export class LabFigure<Answer extends object> implements Figure {
+  readonly inputs: readonly Name[];
+  readonly repaintOn: readonly Name[];
   readonly frame: Frame;
   private finding: string;
   private claim: HTMLElement;
-  /** Stands before the caption of the page where the answer is not the build's, of which the caption tells. */
+  /** Stands before the caption of the page where the answer is not that to the defaults, which the caption describes. */
   private scope = Object.assign(document.createElement('span'), {
     textContent: 'This caption describes the default settings. ',
     hidden: true,
   });
-  private output: Output | null = null;
+  private answer: Answer | null = null;
   /** The state whose answer it is. */
   protected answered: Readonly<State> = usesView.defaults;
   /** It is the build's. */
   private isBuilt = true;
 
-  constructor(readonly id: FigureOf<'uses'>) {
-    this.frame = new Frame(id, () => this.table());
+  constructor(
+    private lab: Lab<Answer>,
+    private drawing: Drawing<Answer>,
+    private store: Store,
+  ) {
+    this.inputs = inputsOf(lab) as Name[];
+    this.repaintOn = drawing.repaintOn ?? [];
+    this.frame = new Frame(lab.figure, () => this.table());
     this.finding = this.frame.name;
     this.claim = child(this.frame.root, '[data-claim]');
     child(this.frame.root, 'figcaption').prepend(this.scope);
   }
 
-  /** The whole answer; `take` gets what is known of it so far, with the share in [0, 1]. */
-  protected abstract answer(context: FigureContext, take: (output: Output, progress: number) => void): Promise<Output>;
-  protected abstract panels(output: Output): readonly [Panel, Panel];
-  protected abstract claimOf(output: Output): string;
-  /** What stands below the charts. */
-  protected abstract captionOf(output: Output): string;
-  protected abstract tableOf(output: Output): Table;
-
-  /** The first panel of its answer in the chapter's own state, small and without axes. */
-  card(first: Output, { marks, x, y } = this.panels(first)[0]): SVGSVGElement {
-    const scale = ({ type, base, constant }: ScaleOptions) => ({ type, base, constant, axis: null, inset: 6 });
-    return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
+  get id() {
+    return this.lab.figure;
   }
 
   /** The answer is what the build has computed: that of the chapter's own settings. */
@@ -100,9 +116,18 @@ export abstract class LabFigure<Output extends object> implements Figure {
     return areEqual(pick(state, this.inputs), pick(usesView.defaults, this.inputs));
   }
 
+  protected async files(state: Readonly<State>): Promise<Files> {
+    return (await this.drawing.files?.(state)) ?? {};
+  }
+
+  /** What the caption begins with. */
+  protected before(): string {
+    return '';
+  }
+
   async compute(context: FigureContext): Promise<void> {
-    const take = (output: Output, isBuilt = false) => {
-      this.output = output;
+    const take = (answer: Answer, isBuilt = false) => {
+      this.answer = answer;
       this.answered = context.state;
       this.isBuilt = isBuilt;
       this.claim.classList.remove(BEFORE);
@@ -113,20 +138,31 @@ export abstract class LabFigure<Output extends object> implements Figure {
       return;
     }
     this.claim.classList.add(BEFORE);
-    const whole = await this.answer(context, (output, progress) => {
-      if (!isInEveryRow(output)) return; // the answer before stays until there is one to put in its place
-      take(output);
-      context.show(progress);
-    });
-    take(whole);
+    const { isShown = isInEveryRow, quick = {} } = this.drawing;
+    const files = await this.files(context.state);
+    const parts = Object.keys(this.lab.questions);
+    const outputs: Record<string, unknown> = {};
+    const shares: Record<string, number> = {};
+    const ask = (operation: JobName, settings: object, part: string) =>
+      context.run(operation, { ...settings, ...files } as Input<JobName>, (output, progress) => {
+        outputs[part] = output;
+        shares[part] = progress;
+        if (parts.some((other) => !(other in outputs))) return;
+        const answer = answerFrom<Answer>(outputs);
+        if (!isShown(answer)) return; // the answer before stays until there is one to put in its place
+        take(answer);
+        context.show(parts.reduce((sum, other) => sum + shares[other], 0) / parts.length);
+      });
+    take(await find(this.lab, askedState(context, quick), ask));
   }
 
   paint(): void {
-    const { output, frame } = this;
-    if (!output) return;
+    const { answer, frame, drawing } = this;
+    const { state } = this.store;
+    if (!answer) return;
     const wide = frame.width >= NARROW;
     const width = wide ? Math.floor(frame.width / 2) : frame.width;
-    const panels = this.panels(output).map((panel) => this.draw(panel, width));
+    const panels = drawing.panels(answer, state).map((panel) => this.draw(panel, width));
     const heights = panels.map(({ viewBox }) => viewBox.baseVal.height);
     const most = Math.max(...heights);
     const parts = panels.map((svg, i) => ({
@@ -135,16 +171,18 @@ export abstract class LabFigure<Output extends object> implements Figure {
       y: wide ? most - heights[i] : i * heights[0],
     }));
     const height = wide ? most : heights[0] + heights[1];
-    const [claim, caption] = [this.claimOf(output), this.captionOf(output)];
+    const claim = drawing.claim(answer, state);
+    const caption = this.before() + drawing.caption(answer, state);
     this.claim.textContent = claim;
     frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
     frame.say(caption);
     this.scope.hidden = this.isBuilt;
-    frame.retitle(this.isBuilt ? this.finding : this.topic);
+    frame.retitle(this.isBuilt ? this.finding : drawing.topic);
   }
 
   table(): Table | null {
-    return this.output && this.tableOf(this.output);
+    const { answer, drawing } = this;
+    return answer && (drawing.table?.(answer) ?? tableOfRows(rowsOf(answer)));
   }
 
   private draw({ label, entries, x, y, marks }: Panel, width: number): SVGSVGElement {

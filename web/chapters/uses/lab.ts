@@ -1,70 +1,80 @@
-import type { Input, Output, JobName } from '../../engine/protocol';
-import { pick } from '../../state/control';
+// What a room of this chapter declares of its lab, for the page and for the build.
+import { estimate } from '../../charts/with-error';
+import type { Input, JobName, Output } from '../../engine/protocol';
+import { pick, type Controls, type Values } from '../../state/control';
 import type { FigureOf } from '../../ui/registry';
 import type { Preset } from '../shared/preset';
-import type { State } from './state';
 
-/** Fields of published models or of a checkpoint, and of a text. */
-type FileField = 'runs' | 'model' | 'index' | 'config' | 'tokenizer' | 'text' | 'file';
+/** What an operation is asked: settings of a state by their names. Published models and texts are added. */
+export interface Question {
+  operation: JobName;
+  inputs: readonly string[];
+}
 
-/** The input of an operation without models and text. */
-type Settings<N extends JobName> = Omit<Input<N>, FileField>;
+export const questionOf = <N extends JobName>(
+  operation: N,
+  inputs: readonly (keyof Input<N> & string)[],
+): Question => ({ operation, inputs });
 
-/** The answer of an operation, which finds its models and text by itself. */
-export type Ask = <N extends JobName>(name: N, input: Settings<N>) => Promise<Output<N>>;
+/** A lab: its figure, the controls that it adds to the chapter, and what it asks. */
+export interface Lab<Answer = unknown, C extends Controls = Controls> {
+  figure: FigureOf<'uses'>;
+  controls: C;
+  /** By the parts of the answer that their outputs are; of a lab with one question its output is the answer. */
+  questions: Readonly<Record<string, Question>>;
+  /** The type of the answer; never set. */
+  answer?: Answer;
+}
 
-/** A preset of the lab's figure; without a state it shows the chapter's own. */
-export type LabPreset<Measured> = Omit<Preset<State, Record<string, Measured>>, 'figure' | 'state'> &
-  Partial<Pick<Preset<State>, 'state'>> & {
-    /** What its claim, where the numbers bear it out, says of the source's: none for a claim of ours alone. */
-    source?: 'holds' | 'fails';
-  };
+const WHOLE = 'whole';
 
-/** What the numbers of a lab say of its source's claim. */
+/** A lab with one question, to the operation that has the figure's name. */
+export const labOf = <N extends JobName & FigureOf<'uses'>, C extends Controls>(
+  figure: N,
+  inputs: readonly (keyof Input<N> & string)[],
+  controls: C,
+): Lab<Output<N>, C> => ({ figure, controls, questions: { [WHOLE]: questionOf(figure, inputs) } });
+
+/** The settings on which the answer of a lab depends. */
+export const inputsOf = ({ questions }: Lab): string[] => [
+  ...new Set(Object.values(questions).flatMap(({ inputs }) => inputs)),
+];
+
+/** Asks an operation with settings, to which it adds models and text; `part` is that of the answer. */
+export type Ask = (operation: JobName, settings: object, part: string) => Promise<unknown>;
+
+/** The answer of a lab from the outputs of its questions by their parts. */
+export const answerFrom = <Answer>(outputs: Readonly<Record<string, unknown>>): Answer =>
+  (WHOLE in outputs ? outputs[WHOLE] : outputs) as Answer;
+
+/** The answer of a lab in a state. Throws what `ask` throws. */
+export async function find<Answer>({ questions }: Lab<Answer>, state: Readonly<Values>, ask: Ask): Promise<Answer> {
+  const outputs = Object.entries(questions).map(async ([part, { operation, inputs }]) => [
+    part,
+    await ask(operation, pick(state, inputs), part),
+  ]);
+  return answerFrom(Object.fromEntries(await Promise.all(outputs)));
+}
+
+/** A field of several rows with its standard errors, by the names of the rows. */
+export const estimates = <N extends string, F extends string>(
+  names: readonly N[],
+  rowOf: (name: N) => Readonly<Record<F | `${F}_error`, number | null>> | undefined,
+  field: F,
+) => Object.assign({}, ...names.map((name) => estimate(name, rowOf(name), field))) as Record<N | `${N}_error`, number>;
+
+/** A preset of the figure of a lab; without a state it is that of the chapter's defaults. */
+export type LabPreset<Measured> = Omit<Preset<Values, Record<string, Measured>>, 'figure' | 'state'> & {
+  state?: Partial<Values>;
+  /** What the claim of the sentence, where the numbers support it, means for the source's: none for a claim of ours. */
+  source?: 'holds' | 'fails';
+};
+
+/** What the numbers of a lab mean for its source's claim. */
 export type Stamp = 'holds' | 'half' | 'fails' | 'open';
 
 /** From the numbers of the presets: half where the claim holds in one of their states and fails in another. */
 export function stampOf<Measured>(presets: readonly LabPreset<Measured>[], values: Record<string, Measured>): Stamp {
-  const found = new Set(presets.flatMap(({ source, claim }) => (source && claim(values) ? [source] : [])));
-  if (found.size === 2) return 'half';
-  return [...found][0] ?? 'open';
-}
-
-/** A lab as the build computes it: what it finds in a state, and the sentences about it. */
-export interface Lab<Found = unknown, Measured = unknown> {
-  figure: FigureOf<'uses'>;
-  presets: readonly LabPreset<Measured>[];
-  find(state: Readonly<State>, ask: Ask): Promise<Found>;
-  /** The numbers of the sentences of its presets. */
-  measured(found: Found): Measured;
-}
-
-/** The fields of an operation that the chapter's controls set. */
-type Asked<N extends JobName> = {
-  [K in keyof State & keyof Settings<N>]: State[K] extends Settings<N>[K] ? K & string : never;
-}[keyof State & keyof Settings<N>];
-
-/** What a lab asks an operation: the settings of a state by their names. */
-export class Question<N extends JobName> {
-  constructor(
-    readonly operation: N,
-    readonly inputs: readonly Asked<N>[],
-  ) {}
-
-  /** The operation's input in a state, without models and text. */
-  in(state: Readonly<State>): Settings<N> {
-    return pick(state, this.inputs) as object as Settings<N>;
-  }
-}
-
-/** A lab with one question, to the operation of the figure's name. */
-// The page has the presets as HTML: it is built without labs, as their making has no side effects.
-/* @__NO_SIDE_EFFECTS__ */
-export function labOf<N extends JobName & FigureOf<'uses'>, Measured>(
-  question: Question<N>,
-  presets: readonly LabPreset<Measured>[],
-  measured: (found: Output<N>) => Measured,
-): Lab<Output<N>, Measured> {
-  const { operation } = question;
-  return { figure: operation, presets, measured, find: (state, ask) => ask(operation, question.in(state)) };
+  const verdicts = new Set(presets.flatMap(({ source, claim }) => (source && claim(values) ? [source] : [])));
+  return verdicts.size === 2 ? 'half' : ([...verdicts][0] ?? 'open');
 }

@@ -1,25 +1,17 @@
-import { agentLab } from './agents/lab';
-import { contextLab } from './contexts/lab';
-import { entryLab } from './entries/lab';
-import { explanationLab } from './explanation/lab';
-import type { Lab } from './lab';
-import { latentLab } from './latent/lab';
-import { positionLab } from './position/lab';
-import { priorLab } from './prior/lab';
-import { retrievalLab } from './retrieval/lab';
-import { sinkLab } from './sinks/lab';
-import { tokenPriorLab } from './token-prior/lab';
+// The labs as the build computes them: what each answers in the states of its presets, and the sentences about it.
+import type { Values } from '../../state/control';
+import { find, type Ask, type Lab, type LabPreset } from './lab';
+import { ROOMS } from './rooms';
 
-/** In the order of the page. */
-export const LABS: readonly Lab[] = [
-  positionLab,
-  latentLab,
-  priorLab,
-  tokenPriorLab,
-  agentLab,
-  retrievalLab,
-  contextLab,
-  sinkLab,
-  explanationLab,
-  entryLab,
-];
+interface Room {
+  presets: readonly LabPreset<unknown>[];
+  /** The numbers of the sentences of the presets. */
+  measured(answer: unknown): unknown;
+}
+
+const parts = import.meta.glob<Partial<Room>>(['./*/lab.ts', './*/words.ts'], { eager: true });
+
+export const LABS = Object.entries<Lab>(ROOMS).map(([room, lab]) => {
+  const { measured, presets } = { ...parts[`./${room}/lab.ts`], ...parts[`./${room}/words.ts`] } as Room;
+  return { ...lab, measured, presets, find: (state: Readonly<Values>, ask: Ask) => find(lab, state, ask) };
+});

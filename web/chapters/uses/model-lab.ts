@@ -1,47 +1,69 @@
-import type { JobName, Output } from '../../engine/protocol';
+// Labs that read text with the checkpoint that is open in Your model, else with the sample once it is wanted.
+import { Signal } from '../../state/signal';
 import { child } from '../../ui/dom';
-import type { FigureOf } from '../../ui/registry';
-import { weightsBytes, weightsSize } from '../shared/sample-weights';
+import type { Checkpoint, OpenedCheckpoint } from '../shared/checkpoint';
+import { loadSample, weightsBytes, weightsSize } from '../shared/sample-weights';
 import { OWN_TEXT, ownText } from '../shared/text-source';
-import type { Panel } from './lab-figure';
-import type { LabModel } from './lab-model';
-import { QuestionLab } from './question-lab';
-import { usesView, type State, type Store } from './state';
+import type { Files } from './files';
+import type { Lab } from './lab';
+import { LabFigure, type Drawing } from './lab-figure';
+import type { State, Store } from './state';
 
-/** A lab on a checkpoint that reads text. It opens with the build's answer for the sample, whose weights wait. */
-export abstract class ModelLab<N extends JobName> extends QuestionLab<N> {
-  private button: HTMLButtonElement;
+export class LabModel {
+  private wanted = false;
+  /** Another checkpoint is to be run. */
+  readonly changed = new Signal();
 
   constructor(
-    id: FigureOf<'uses'>,
-    protected store: Store,
+    private opened: OpenedCheckpoint,
+    readonly sampleName: string,
+  ) {
+    opened.changed.subscribe((fresh) => fresh && this.changed.send());
+  }
+
+  /** Nothing can be run: what is known of the sample is what the build has computed. */
+  get isAbsent(): boolean {
+    return !this.opened.files && !this.wanted;
+  }
+
+  get name(): string {
+    return this.opened.files?.name ?? this.sampleName;
+  }
+
+  /** A person wants the sample's weights. */
+  want(): void {
+    this.wanted = true;
+    this.changed.send();
+  }
+
+  /** The files of the checkpoint; those of the sample are fetched. Throws as `loadSample`. */
+  async files(): Promise<Checkpoint> {
+    return this.opened.files ?? loadSample(this.sampleName);
+  }
+}
+
+/** It opens with the build's answer for the sample, whose weights are fetched when a person asks for other settings. */
+export class ModelLab<Answer extends object> extends LabFigure<Answer> {
+  constructor(
+    lab: Lab<Answer>,
+    drawing: Drawing<Answer>,
+    store: Store,
     private model: LabModel,
   ) {
-    super(id);
-    this.button = child(this.frame.root, '[data-action="load-weights"]');
-    this.button.textContent = `Load ${model.sampleName} (${weightsSize}) for other settings`;
-    this.button.addEventListener('click', () => model.want());
-    const follow = () => (this.button.hidden = weightsBytes === 0 || !model.isAbsent);
+    super(lab, drawing, store);
+    const button = child<HTMLButtonElement>(this.frame.root, '[data-action="load-weights"]');
+    button.textContent = `Load ${model.sampleName} (${weightsSize}) for other settings`;
+    button.addEventListener('click', () => model.want());
+    const follow = () => (button.hidden = weightsBytes === 0 || !model.isAbsent);
     model.changed.subscribe(follow);
     follow();
-  }
-
-  /** What the state shows of an answer. */
-  protected abstract panelsOf(output: Output<N>, state: Readonly<State>): readonly [Panel, Panel];
-
-  protected panels(output: Output<N>): readonly [Panel, Panel] {
-    return this.panelsOf(output, this.store.state);
-  }
-
-  override card(first: Output<N>): SVGSVGElement {
-    return super.card(first, this.panelsOf(first, usesView.defaults)[0]);
   }
 
   protected override isKnown(state: Readonly<State>): boolean {
     return this.model.isAbsent && super.isKnown(state);
   }
 
-  protected override async files() {
+  protected override async files(): Promise<Files> {
     if (this.model.isAbsent) {
       throw new Error(
         weightsBytes === 0
@@ -53,9 +75,9 @@ export abstract class ModelLab<N extends JobName> extends QuestionLab<N> {
     return { model, index, config, tokenizer, file, fit_length: true };
   }
 
-  /** Of which model, and of how much text the numbers are. */
-  protected sampleText(): string {
+  /** Model and text of the numbers. */
+  protected override before(): string {
     const { passages, length } = this.answered;
-    return `${this.model.name}, ${passages} passages of ${length} tokens of ${OWN_TEXT}.`;
+    return `${this.model.name}, ${passages} passages of ${length} tokens of ${OWN_TEXT}. `;
   }
 }

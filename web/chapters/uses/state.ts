@@ -4,33 +4,15 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
-import { agentControls } from './agents/controls';
-import { contextControls } from './contexts/controls';
-import { entryControls } from './entries/controls';
-import { explanationControls } from './explanation/controls';
-import { latentControls } from './latent/controls';
-import { positionControls } from './position/controls';
-import { priorControls } from './prior/controls';
-import { retrievalControls } from './retrieval/controls';
-import { sinkControls } from './sinks/controls';
-import { textControls } from './text-controls';
-import { tokenPriorControls } from './token-prior/controls';
+import { ROOMS } from './rooms';
 
-const controls = {
-  ...positionControls,
-  ...latentControls,
-  ...priorControls,
-  ...tokenPriorControls,
-  ...agentControls,
-  ...retrievalControls,
-  ...contextControls,
-  ...textControls,
-  ...sinkControls,
-  ...explanationControls,
-  ...entryControls,
-  seed: settingControls.seed,
-  ...headControls,
-};
+type Lab = (typeof ROOMS)[keyof typeof ROOMS];
+type All<Union> = (Union extends unknown ? (part: Union) => void : never) extends (whole: infer Whole) => void
+  ? Whole
+  : never;
+
+const ofLabs = Object.assign({}, ...Object.values(ROOMS).map(({ controls }) => controls)) as All<Lab['controls']>;
+const controls = { ...ofLabs, seed: settingControls.seed, ...headControls };
 
 export const usesView = declareView('Uses', controls, ({ seed }) => `seed ${seed}`);
 

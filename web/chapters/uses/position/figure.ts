@@ -1,58 +1,75 @@
+import type { Markish } from '@observablehq/plot';
 import { tick } from '../../../charts/format';
-import type { Table } from '../../../charts/table';
-import type { Panel } from '../lab-figure';
-import { QuestionLab } from '../question-lab';
-import type { FigureContext } from '../state';
-import { claimText, testText } from './claim';
-import { positionQuestion } from './lab';
-import { AT_RANDOM, BY_MEANING, BY_POSITION, lossMarks, overlapMarks, type PositionOutput } from './marks';
+import { series } from '../../../charts/palette';
+import { dot, line, ruleY } from '../../../charts/plot';
+import { tableOfRows, type Drawing } from '../lab-figure';
+import { errorBars } from '../marks';
+import type { PositionOutput } from './lab';
+import { claim, testErrors } from './words';
 
-/** Losses are shown in thousandths. */
-const THOUSANDTHS = (value: number) => tick(1000 * value);
+type Row = PositionOutput['rows'][number];
+type Field = keyof Row & string;
 
-const LOSS: Panel['entries'] = [
-  { text: 'theory, large d', kind: 'line', colours: [BY_POSITION] },
-  { text: 'start by position', kind: 'ring', colours: [BY_POSITION] },
-  { text: 'random start', kind: 'cross', colours: [AT_RANDOM] },
-];
-const OVERLAPS: Panel['entries'] = [
-  { text: 'overlap with p, start by position', kind: 'ring', colours: [BY_POSITION] },
-  { text: 'overlap with q, start by meaning', kind: 'ring', colours: [BY_MEANING] },
+const [BY_POSITION, BY_MEANING, AT_RANDOM] = series;
+
+const x = 'samples_over_width';
+
+/** A line of the theory through the points where its equations hold. */
+const theory = (rows: readonly Row[], y: Field, stroke: string): Markish =>
+  line(rows, { x, y, stroke, strokeWidth: 2, ariaDescription: `theory, ${y}` });
+
+/** Means over training sets with error bars. */
+const sampled = (rows: readonly Row[], y: Field, stroke: string, symbol: 'circle' | 'times' = 'circle'): Markish[] => [
+  errorBars(rows, { x, y, stroke, name: y }),
+  dot(rows, { x, y, r: 3.5, symbol, stroke, fill: 'var(--paper)', ariaDescription: y }),
 ];
 
 /** Training loss and overlaps of tied rank-one attention over the number of training samples. */
-export class PositionFigure extends QuestionLab<'position-meaning'> {
-  readonly topic = 'Attention by position or by meaning';
-  protected readonly question = positionQuestion;
-  protected override readonly quick = { datasets: 2 };
-
-  /** Shows a part of the answer that has all points only. */
-  protected override answer(context: FigureContext, take: (output: PositionOutput, progress: number) => void) {
-    return super.answer(context, (output, progress) => {
-      if (output.rows.every(({ datasets }) => datasets > 0)) take(output, progress);
-    });
-  }
-
-  protected panels(output: PositionOutput): [Panel, Panel] {
-    const x = { inset: 6, label: 'training samples over width, n/d →', ticks: 5, tickFormat: tick };
+const drawing: Drawing<PositionOutput> = {
+  topic: 'Attention by position or by meaning',
+  quick: { datasets: 2 },
+  isShown: ({ rows }) => rows.every(({ datasets }) => datasets > 0),
+  panels: ({ rows }) => {
+    const samples = { inset: 6, label: 'training samples over width, n/d →', ticks: 5, tickFormat: tick };
     const y = (label: string, tickFormat: (value: number) => string) => ({ label, ticks: 6, tickFormat, nice: true });
     const [loss, overlap] = ['training loss above the start by meaning (10⁻³)', 'overlap of w'];
     return [
-      { label: loss, entries: LOSS, x, y: y(loss, THOUSANDTHS), marks: lossMarks(output) },
-      { label: overlap, entries: OVERLAPS, x, y: y(overlap, tick), marks: overlapMarks(output) },
+      {
+        label: loss,
+        entries: [
+          { text: 'theory, large d', kind: 'line', colours: [BY_POSITION] },
+          { text: 'start by position', kind: 'ring', colours: [BY_POSITION] },
+          { text: 'random start', kind: 'cross', colours: [AT_RANDOM] },
+        ],
+        x: samples,
+        y: y(loss, (value) => tick(1000 * value)),
+        marks: [
+          ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.5 }),
+          theory(rows, 'theory_difference', BY_POSITION),
+          ...sampled(rows, 'random_difference', AT_RANDOM, 'times'),
+          ...sampled(rows, 'difference', BY_POSITION),
+        ],
+      },
+      {
+        label: overlap,
+        entries: [
+          { text: 'overlap with p, start by position', kind: 'ring', colours: [BY_POSITION] },
+          { text: 'overlap with q, start by meaning', kind: 'ring', colours: [BY_MEANING] },
+        ],
+        x: samples,
+        y: y(overlap, tick),
+        marks: [
+          theory(rows, 'theory_position_overlap', BY_POSITION),
+          theory(rows, 'theory_meaning_overlap', BY_MEANING),
+          ...sampled(rows, 'position_position_overlap', BY_POSITION),
+          ...sampled(rows, 'meaning_meaning_overlap', BY_MEANING),
+        ],
+      },
     ];
-  }
-
-  protected claimOf = claimText;
-
-  protected captionOf(output: PositionOutput): string {
-    const sets = Math.min(...output.rows.map(({ datasets }) => datasets));
-    return `${sets} training sets. ${testText(output)}`;
-  }
-
-  protected tableOf(output: PositionOutput): Table {
-    const columns = Object.keys(output.rows[0]) as (keyof PositionOutput['rows'][number])[];
-    const rows = output.rows.map((row) => [...columns.map((name) => row[name]), output.best_constant]);
-    return { columns: [...columns, 'best_constant'], rows };
-  }
-}
+  },
+  claim,
+  caption: (output) =>
+    `${Math.min(...output.rows.map(({ datasets }) => datasets))} training sets. ${testErrors(output)}`,
+  table: ({ rows, best_constant }) => tableOfRows(rows.map((row) => ({ ...row, best_constant }))),
+};
+export default drawing;

@@ -1,37 +1,100 @@
+import type { Markish } from '@observablehq/plot';
 import { decade, tick } from '../../../charts/format';
-import { finiteCell, type Table } from '../../../charts/table';
-import type { Panel } from '../lab-figure';
-import { QuestionLab } from '../question-lab';
-import { QUICK_SEQUENCES, runsAndText } from '../runs';
-import { claimText, localizationText } from './claim';
-import { retrievalQuestion } from './lab';
-import { headEntries, headMarks, MODEL_LINES, modelMarks, READINGS, type RetrievalOutput } from './marks';
-import { RETRIEVAL_MODELS } from './models';
+import { dashedEntry, ringEntry } from '../../../charts/legend';
+import { fieldRamp, series, stripOf } from '../../../charts/palette';
+import { dot, line, ruleX } from '../../../charts/plot';
+import { BARS } from '../../../charts/with-error';
+import { runsAndText, type Models } from '../files';
+import { tableOfRows, type Drawing } from '../lab-figure';
+import type { RetrievalOutput } from './lab';
+import { claim, correlations } from './words';
+
+type Head = RetrievalOutput['heads'][number];
+type Model = RetrievalOutput['models'][number];
+
+/** The published models by their paths. */
+const models = import.meta.glob<Models[string]>('../../../models/hard-retrieval/*.safetensors', {
+  query: '?shipped',
+  import: 'default',
+  eager: true,
+});
+
+/** Losses below this many bits are at the edge of the logarithmic axes. */
+const LEAST = 3e-4;
+
+const atLeast = (value: number | null) => Math.max(LEAST, value ?? LEAST);
+const mostPeaked = (heads: readonly Head[]) => Math.max(0.01, ...heads.map(({ measured }) => measured));
+
+/** What hard attention costs each head over what uniform weights cost it. */
+function headMarks({ heads }: RetrievalOutput): Markish[] {
+  const ends = heads.flatMap(({ hard, uniform }) => [atLeast(hard), atLeast(uniform)]);
+  const diagonal = heads.length > 0 ? [Math.min(...ends), Math.max(...ends)] : [];
+  const ramp = fieldRamp();
+  const same = (value: number) => value;
+  const most = mostPeaked(heads);
+  const x = ({ uniform }: Head) => atLeast(uniform);
+  const end = (side: number) => (head: Head) => atLeast((head.hard ?? NaN) + side * BARS * (head.hard_error ?? NaN));
+  return [
+    line(diagonal, { x: same, y: same, stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'diagonal' }),
+    ruleX(heads, {
+      x,
+      y1: end(-1),
+      y2: end(1),
+      stroke: 'var(--ink)',
+      strokeOpacity: 0.5,
+      ariaDescription: 'error bars',
+    }),
+    dot(heads, {
+      x,
+      y: ({ hard }: Head) => atLeast(hard),
+      r: 4.5,
+      stroke: 'var(--ink)',
+      strokeOpacity: 0.6,
+      fill: ({ measured }: Head) => `rgb(${ramp(measured / most).join(' ')})`,
+      ariaDescription: 'heads',
+    }),
+  ];
+}
+
+/** How all heads of a model read their keys. */
+const READINGS = ['soft', 'hard', 'uniform', 'random'] as const;
+
+const KINDS = ['softmax', 'hard'] as const satisfies readonly Model['trained'][];
+
+/** The loss of each model by how its heads read. */
+function modelMarks({ models }: RetrievalOutput): Markish[] {
+  return KINDS.flatMap((kind, i) => {
+    const stroke = series[i];
+    const rows = models
+      .filter(({ trained }) => trained === kind)
+      .flatMap((model) => READINGS.map((reading, place) => ({ place, seed: model.seed, loss: model[reading] })));
+    return [
+      line(rows, { x: 'place', y: 'loss', z: 'seed', stroke, strokeWidth: 1, ariaDescription: `lines, ${kind}` }),
+      dot(rows, { x: 'place', y: 'loss', r: 3.5, stroke, fill: 'var(--paper)', ariaDescription: `losses, ${kind}` }),
+    ];
+  });
+}
 
 const BITS = { type: 'log', inset: 6, tickFormat: (value: number) => decade(value) || '' } as const;
 
 /** The cost of hard attention, head by head and in whole models. */
-export class RetrievalFigure extends QuestionLab<'hard-retrieval'> {
-  readonly topic = 'Cost of hard attention and of uniform weights';
-  protected readonly question = retrievalQuestion;
-  protected override readonly quick = QUICK_SEQUENCES;
-
-  protected override files() {
-    return runsAndText(RETRIEVAL_MODELS);
-  }
-
-  protected panels(output: RetrievalOutput): [Panel, Panel] {
+const drawing: Drawing<RetrievalOutput> = {
+  topic: 'Cost of hard attention and of uniform weights',
+  quick: { sequences: 16 },
+  files: () => runsAndText(models),
+  panels: (output) => {
+    const peaked = `measured P(max S > c), 0 to ${mostPeaked(output.heads).toFixed(2)}`;
     return [
       {
         label: 'cost of hard attention in one head',
-        entries: headEntries(output),
+        entries: [{ text: peaked, kind: 'strip', colours: stripOf(fieldRamp()) }, dashedEntry('hard = uniform')],
         x: { ...BITS, label: 'bits per byte that uniform weights add →' },
         y: { ...BITS, label: 'bits per byte that hard attention adds' },
         marks: headMarks(output),
       },
       {
         label: 'loss by the attention weights in all heads',
-        entries: MODEL_LINES,
+        entries: ['trained with softmax', 'trained with hard attention'].map(ringEntry),
         x: {
           label: 'weights in all heads',
           labelArrow: 'none',
@@ -43,38 +106,19 @@ export class RetrievalFigure extends QuestionLab<'hard-retrieval'> {
         marks: modelMarks(output),
       },
     ];
-  }
-
-  protected claimOf = claimText;
-
-  protected captionOf(output: RetrievalOutput): string {
-    return (
-      `${output.heads.length} heads. Bars are two standard errors over sequences, ± over training runs. ` +
-      localizationText(output)
-    );
-  }
-
-  protected tableOf({ heads, models }: RetrievalOutput): Table {
-    const names = Object.keys(heads[0] ?? {}) as (keyof RetrievalOutput['heads'][number])[];
-    const own = names.filter((name) => name !== 'seed');
-    const losses = READINGS.map((reading) => `loss_${reading}`);
-    const cell = (value: number | null) => (value === null ? null : finiteCell(value));
-    return {
-      columns: ['trained', 'seed', ...own, ...losses],
-      rows: [
-        ...heads.map((head) => [
-          'softmax',
-          head.seed,
-          ...own.map((name) => cell(head[name])),
-          ...losses.map(() => null),
-        ]),
-        ...models.map((model) => [
-          model.trained,
-          model.seed,
-          ...own.map(() => null),
-          ...READINGS.map((reading) => cell(model[reading])),
-        ]),
-      ],
-    };
-  }
-}
+  },
+  claim,
+  caption: (output) =>
+    `${output.heads.length} heads. Bars are two standard errors over sequences, ± over training runs. ` +
+    correlations(output),
+  table: ({ heads, models }) =>
+    tableOfRows([
+      ...heads.map(({ seed, ...head }) => ({ trained: 'softmax', seed, ...head })),
+      ...models.map(({ trained, seed, ...model }) => ({
+        trained,
+        seed,
+        ...Object.fromEntries(READINGS.map((reading) => [`loss_${reading}`, model[reading]])),
+      })),
+    ]),
+};
+export default drawing;

@@ -1,22 +1,29 @@
+import type { Markish } from '@observablehq/plot';
 import { thousands, tick } from '../../../charts/format';
+import { lineEntry } from '../../../charts/legend';
+import { ruleY } from '../../../charts/plot';
 import { bookText } from '../../shared/text-source';
-import { rowsTable, type Panel } from '../lab-figure';
-import { QuestionLab } from '../question-lab';
-import { claimText, weightText } from './claim';
-import { tokenPriorQuestion } from './lab';
-import { ADDED_LINES, addedMarks, bytesOf, LOSS_LINES, lossMarks, type TokenPriorOutput } from './marks';
+import { trainingRuns, type Drawing } from '../lab-figure';
+import { curveMarks, grouped } from '../marks';
+import { bytesOf, type Prior, type TokenPriorOutput } from './lab';
+import { claim, weights } from './words';
+
+/** On which key each prior has its weight. */
+const LABELS: Record<Prior, string> = { none: 'no prior', previous: 'previous token', far: 'token 16 before' };
+const LINES = Object.values(LABELS).map(lineEntry);
+
+/** A value over the number of training bytes, a line for each prior. */
+const curves = ({ rows }: TokenPriorOutput, y: 'loss' | 'added') =>
+  grouped(rows, 'prior', Object.keys(LABELS)).map(({ name, rows: points, ...look }) =>
+    curveMarks(points, { x: 'bytes', y, ...look, name: `${y}, ${name}` }),
+  );
 
 /** Loss of language models that are trained with a prior of their attention on the previous token. */
-export class TokenPriorFigure extends QuestionLab<'token-prior'> {
-  readonly topic = 'Gain of a prior on an earlier token';
-  protected readonly question = tokenPriorQuestion;
-  protected override readonly quick = { trainings: 2, steps: 50 };
-
-  protected override async files() {
-    return { text: (await bookText()).bytes };
-  }
-
-  protected panels(output: TokenPriorOutput): [Panel, Panel] {
+const drawing: Drawing<TokenPriorOutput> = {
+  topic: 'Gain of a prior on an earlier token',
+  quick: { trainings: 2, steps: 50 },
+  files: async () => ({ text: (await bookText()).bytes }),
+  panels: (output) => {
     const x = {
       type: 'log' as const,
       label: 'training bytes, n →',
@@ -24,30 +31,20 @@ export class TokenPriorFigure extends QuestionLab<'token-prior'> {
       tickFormat: thousands,
       inset: 12,
     };
+    const y = (label: string) => ({ label: `${label} (bits per byte)`, ticks: 6, tickFormat: tick, nice: true });
+    const zero: Markish = ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.3, ariaDescription: 'no prior' });
     return [
-      {
-        label: 'loss on validation text',
-        entries: LOSS_LINES,
-        x,
-        y: { label: 'loss (bits per byte)', ticks: 6, tickFormat: tick, nice: true },
-        marks: lossMarks(output),
-      },
+      { label: 'loss on validation text', entries: LINES, x, y: y('loss'), marks: curves(output, 'loss').flat() },
       {
         label: 'loss that a prior adds',
-        entries: ADDED_LINES,
+        entries: LINES.slice(1),
         x,
-        y: { label: 'added loss (bits per byte)', ticks: 6, tickFormat: tick, nice: true },
-        marks: addedMarks(output),
+        y: y('added loss'),
+        marks: [zero, ...curves(output, 'added').slice(1).flat()],
       },
     ];
-  }
-
-  protected claimOf = claimText;
-
-  protected captionOf(output: TokenPriorOutput): string {
-    const runs = Math.min(...output.rows.map(({ trainings }) => trainings));
-    return `${runs} training runs; bars and ± are two standard errors. ${weightText(output)}`;
-  }
-
-  protected tableOf = rowsTable;
-}
+  },
+  claim,
+  caption: (output) => `${trainingRuns(output)} training runs; bars and ± are two standard errors. ${weights(output)}`,
+};
+export default drawing;

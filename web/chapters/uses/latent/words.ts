@@ -1,42 +1,9 @@
-import { estimate } from '../../../charts/with-error';
+import { short } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import type { LatentOutput } from './marks';
+import { bestRow, type ClassOutput, type LatentOutput, type Measured, type ValueOutput } from './lab';
 
-/** Of each preset's state, by `eigenscope latent-classes` and `latent-values`. */
-export function latentMeasured({ classes, values }: LatentOutput) {
-  const { rows } = classes;
-  const best = rows.reduce((a, b) => ((b.tuned_loss ?? NaN) < (a.tuned_loss ?? NaN) ? b : a));
-  const { lengths } = values;
-  const last = lengths[lengths.length - 1];
-  return {
-    // Loss at variance 0, at Sigma^-1 and at Sigma^-1 in other directions; all at the best temperature.
-    ...estimate(
-      'flat',
-      rows.find(({ exponent }) => exponent === 0),
-      'tuned_loss',
-    ),
-    ...estimate('best', best, 'tuned_loss'),
-    ...estimate('shuffled', best, 'shuffled_tuned_loss'),
-    ...estimate('posterior', classes, 'posterior_loss'),
-    best_variance: best.variance,
-    ...estimate('temperature_slope', values, 'temperature_slope'),
-    ...estimate('error_slope', values, 'error_slope'),
-    ...estimate('posterior_slope', values, 'posterior_slope'),
-    // With the fewest and the most keys: error over that of the exact posterior.
-    ...estimate('ratio_first', lengths[0], 'ratio'),
-    ...estimate('ratio_last', last, 'ratio'),
-    // Growth of this ratio: its power of T.
-    ...estimate('ratio_slope', values, 'ratio_slope'),
-    // By what factor the error falls from the fewest to the most keys.
-    fall: (lengths[0].best_error ?? NaN) / (last.best_error ?? NaN),
-    // With the most keys.
-    softmax: last.best_error ?? NaN,
-    linear: last.linear_error ?? NaN,
-  };
-}
-export type LatentMeasured = ReturnType<typeof latentMeasured>;
-
-export const latentPresets: readonly LabPreset<LatentMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'posterior',
     name: 'Posterior',
@@ -100,3 +67,35 @@ export const latentPresets: readonly LabPreset<LatentMeasured>[] = [
     claim: ({ relevant, isotropic }) => relevant.softmax < 0.2 * isotropic.softmax,
   },
 ];
+
+/** Where the loss over the variance of W is least. */
+function classText(classes: ClassOutput): string {
+  const best = bestRow(classes);
+  return (
+    `Left: the loss is least, ${fieldWithError(best, 'tuned_loss')}, at variance ${short(best.variance)} (exact ` +
+    `posterior: ${fieldWithError(classes, 'posterior_loss')}); the same eigenvalues in other directions have ` +
+    `${fieldWithError(best, 'shuffled_tuned_loss')}.`
+  );
+}
+
+/** How the best temperature and its error change with the number of keys, and what is better. */
+function valueText(values: ValueOutput): string {
+  const { lengths, temperature_slope } = values;
+  const last = lengths[lengths.length - 1];
+  const ratio = (row: (typeof lengths)[number]) => fieldWithError(row, 'ratio');
+  const powers =
+    temperature_slope === null
+      ? 'Right: no temperature inside the range is best at every number of keys.'
+      : 'Right: the best temperature goes as T to the power ' +
+        `${fieldWithError(values, 'temperature_slope')}, ` +
+        `its error as ${fieldWithError(values, 'error_slope')}.`;
+  const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
+  return (
+    `${powers} The least error is ${ratio(lengths[0])} times that of the exact posterior at T = ` +
+    `${lengths[0].length} and ` +
+    `${ratio(last)} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
+    `(${short(last.linear_error)} against ${short(last.best_error)}).`
+  );
+}
+
+export const claim = ({ classes, values }: LatentOutput) => `${classText(classes)} ${valueText(values)}`;

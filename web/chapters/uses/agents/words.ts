@@ -1,35 +1,9 @@
-import { estimate } from '../../../charts/with-error';
+import { short } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import { agentRow, LOUD, MOST_DISTRACTORS } from './claim';
-import type { AgentOutput } from './marks';
+import { agentRow, LOUD, MOST_DISTRACTORS, type AgentOutput, type Measured, type Policy } from './lab';
 
-type Policy = AgentOutput['rows'][number]['policy'];
-
-/** Of each preset's state, by `eigenscope agent-attention`. */
-export function agentMeasured(output: AgentOutput) {
-  const at = (scale: number) => {
-    const accuracy = <P extends Policy>(policy: P) =>
-      estimate(policy, agentRow(output, policy, MOST_DISTRACTORS, scale), 'accuracy');
-    return {
-      ...accuracy('attention'),
-      ...accuracy('uniform'),
-      ...accuracy('gate'),
-      ...accuracy('sparse'),
-      ...accuracy('plain'),
-    };
-  };
-  const gain = <P extends Policy>(policy: P) => estimate(policy, agentRow(output, policy, MOST_DISTRACTORS), 'gain');
-  return {
-    // Accuracies with 32 distractors of the scale in training, and of three times this scale.
-    most: at(1),
-    loud: at(LOUD),
-    // Accuracy added to the perceptron with 32 distractors.
-    gain: { ...gain('attention'), ...gain('sparse') },
-  };
-}
-export type AgentMeasured = ReturnType<typeof agentMeasured>;
-
-export const agentPresets: readonly LabPreset<AgentMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'quiet',
     name: 'Quiet distractors',
@@ -83,3 +57,29 @@ export const agentPresets: readonly LabPreset<AgentMeasured>[] = [
       most.uniform > most.attention - 0.015 && Math.min(most.attention, most.uniform) > most.plain + 0.3,
   },
 ];
+
+/** What attention does for the accuracy. */
+export function claim(output: AgentOutput): string {
+  const gain = (policy: Policy, scale = 1) => fieldWithError(agentRow(output, policy, MOST_DISTRACTORS, scale), 'gain');
+  return (
+    `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} ` +
+    `to the accuracy of the perceptron, ${fieldWithError(agentRow(output, 'plain', MOST_DISTRACTORS), 'accuracy')}; ` +
+    `uniform attention weights add ${gain('uniform')}, an L1 penalty ${gain('sparse')}. ` +
+    `At ${LOUD} times the scale in training self-attention adds ${gain('attention', LOUD)}, the L1 penalty ` +
+    `${gain('sparse', LOUD)}.`
+  );
+}
+
+/** What attention and eigenvectors have to do with the relevant features. */
+export function directions(output: AgentOutput): string {
+  const eigenvectors = output.eigenvectors.find(({ distractors }) => distractors === MOST_DISTRACTORS);
+  if (!eigenvectors || eigenvectors.share === null) return '';
+  const share = (scale: number) =>
+    fieldWithError(agentRow(output, 'attention', MOST_DISTRACTORS, scale), 'relevant_share');
+  return (
+    `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ` +
+    `${fieldWithError(eigenvectors, 'share')} of their squared entries on the four relevant features ` +
+    `(random directions ${short(eigenvectors.random)}), the attention weights ${share(1)}, at ${LOUD} times the scale ` +
+    `${share(LOUD)}.`
+  );
+}

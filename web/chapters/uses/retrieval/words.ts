@@ -1,34 +1,9 @@
-import { estimate } from '../../../charts/with-error';
+import { twoDigits } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import type { RetrievalOutput } from './marks';
+import type { Measured, RetrievalOutput } from './lab';
 
-/** Share of peaked rows above which a head is peaked. */
-const PEAKED = 0.9;
-
-/** Of each preset's state, by `eigenscope hard-retrieval`. */
-export function retrievalMeasured(output: RetrievalOutput) {
-  const { heads, worse, correlations } = output;
-  const peaked = heads.filter(({ measured }) => measured > PEAKED);
-  const sum = (cost: 'hard' | 'uniform') => peaked.reduce((all, head) => all + (head[cost] ?? NaN), 0);
-  const measured = correlations.find(({ localization }) => localization === 'measured');
-  return {
-    // Heads, and those in which hard attention costs more than uniform weights.
-    heads: heads.length,
-    worse,
-    // Cost of hard attention over that of uniform weights in the heads with more than 90% peaked rows.
-    peaked_share: sum('hard') / sum('uniform'),
-    // Bits per byte, see the operation.
-    ...estimate('read_hard', output, 'read_hard'),
-    ...estimate('trained_hard', output, 'trained_hard'),
-    // Rank correlation of measured localization with that share, and with permuted costs.
-    ...estimate('share', measured, 'share'),
-    null: measured?.null ?? NaN,
-    null_low: measured?.null_low ?? NaN,
-  };
-}
-export type RetrievalMeasured = ReturnType<typeof retrievalMeasured>;
-
-export const retrievalPresets: readonly LabPreset<RetrievalMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'peaked',
     name: 'Peaked heads',
@@ -65,3 +40,27 @@ export const retrievalPresets: readonly LabPreset<RetrievalMeasured>[] = [
     claim: ({ division }) => division.share < division.null_low && division.null < division.share / 2,
   },
 ];
+
+/** What hard attention costs. */
+export function claim(output: RetrievalOutput): string {
+  const { heads, worse, trained_hard } = output;
+  const single = `In ${worse} of ${heads.length} heads hard attention costs more than uniform weights. `;
+  if (trained_hard === null) return single;
+  return (
+    `${single}In all heads at once it adds ${fieldWithError(output, 'read_hard')} bits per byte to models ` +
+    `trained with softmax. Training with hard attention costs ${fieldWithError(output, 'trained_hard')}.`
+  );
+}
+
+/** Whether localization explains the cost. */
+export function correlations(output: RetrievalOutput): string {
+  const parts = output.correlations.map(
+    ({ localization, share, null: expected, null_low, null_high }) =>
+      `${localization} ${twoDigits(share)} (costs permuted over heads ${twoDigits(expected)}, 95% of permutations ` +
+      `${twoDigits(null_low)} to ${twoDigits(null_high)})`,
+  );
+  return (
+    `Rank correlation over heads of P(max S > c) with the cost over that of uniform weights: ${parts.join('; ')}. ` +
+    `The rank correlation of predicted with measured P(max S > c) is ${fieldWithError(output, 'agreement')}.`
+  );
+}

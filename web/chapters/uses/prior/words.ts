@@ -1,40 +1,8 @@
-import { estimate } from '../../../charts/with-error';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import { FEW, MANY, rowOf, SOME } from './claim';
-import type { PriorOutput } from './marks';
+import { FEW, MANY, rowOf, SOME, type Measured, type Prior, type PriorOutput } from './lab';
 
-type Prior = PriorOutput['rows'][number]['prior'];
-
-/** Of each preset's state, by `eigenscope attention-prior`. */
-export function priorMeasured(output: PriorOutput) {
-  const at = (examples: number) => {
-    const accuracy = <P extends Prior>(prior: P) => estimate(prior, rowOf(output, prior, examples), 'accuracy');
-    return {
-      ...accuracy('none'),
-      ...accuracy('correct'),
-      ...accuracy('half'),
-      ...accuracy('random'),
-      ...accuracy('uniform'),
-      ...accuracy('wrong'),
-    };
-  };
-  const gain = <P extends Prior>(prior: P, examples: number) => estimate(prior, rowOf(output, prior, examples), 'gain');
-  const weight = <P extends Prior>(prior: P) => estimate(prior, rowOf(output, prior, MANY), 'target_weight');
-  return {
-    // Accuracies with 200, 400 and 1600 examples.
-    few: at(FEW),
-    some: at(SOME),
-    // Accuracy added to no prior with 200 and with 400 examples.
-    few_gain: { ...gain('correct', FEW), ...gain('uniform', FEW) },
-    gain: { ...gain('correct', SOME), ...gain('uniform', SOME) },
-    many: at(MANY),
-    // Weight on the target with 1600 examples.
-    weight: { ...weight('none'), ...weight('correct'), ...weight('uniform') },
-  };
-}
-export type PriorMeasured = ReturnType<typeof priorMeasured>;
-
-export const priorPresets: readonly LabPreset<PriorMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'target',
     name: 'Prior on the target',
@@ -76,3 +44,29 @@ export const priorPresets: readonly LabPreset<PriorMeasured>[] = [
     claim: ({ strict: { many } }) => many.half < many.none - 0.005 && many.random < many.none - 0.2,
   },
 ];
+
+/** What priors do for the accuracy. */
+export function claim(output: PriorOutput): string {
+  const gain = (prior: Prior, examples: number) => fieldWithError(rowOf(output, prior, examples), 'gain');
+  const none = rowOf(output, 'none', FEW);
+  return (
+    `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
+    `${fieldWithError(none, 'accuracy')}, a uniform prior, without information on the target, ` +
+    `${gain('uniform', FEW)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
+    `the uniform prior ${gain('uniform', SOME)}. ` +
+    `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ` +
+    `${gain('wrong', MANY)}.`
+  );
+}
+
+/** What accuracy and spectrum have to do with the weight on the target. */
+export function grounding(output: PriorOutput): string {
+  if (output.mean_error === null) return '';
+  const correlation = (what: 'mean' | 'variance' | 'accuracy') => fieldWithError(output, `${what}_correlation`);
+  return (
+    `Over all points the weight on the target has the rank correlation ${correlation('mean')} ` +
+    `with the mean of the eigenspectrum, ${correlation('variance')} with its variance and ` +
+    `${correlation('accuracy')} with the accuracy; it differs from that of W = m I by ` +
+    `${fieldWithError(output, 'mean_error')} on average.`
+  );
+}

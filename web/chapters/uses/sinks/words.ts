@@ -1,44 +1,9 @@
-import { estimate } from '../../../charts/with-error';
+import { twoDigits } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import { changeRow, type SinkOutput } from './marks';
+import { changeRow, type Measured, type SinkOutput } from './lab';
 
-/** Of each preset's state, by `eigenscope attention-sinks`. Changes of the output are 1 - cosine. */
-export function sinkMeasured(output: SinkOutput) {
-  const { heads, layers, value_correlation } = output;
-  const changed = <N extends string>(name: N, change: SinkOutput['rows'][number]['change']) =>
-    estimate(name, changeRow(output, change), 'output_change');
-  const [none, direction] = [changeRow(output, 'none'), changeRow(output, 'direction')];
-  const mean = (of: (head: SinkOutput['heads'][number]) => number | null) =>
-    heads.reduce((sum, head) => sum + (of(head) ?? NaN), 0) / heads.length;
-  const effects = layers.map((layer) => ({
-    ...estimate('position', layer, 'position'),
-    ...estimate('token', layer, 'token'),
-  }));
-  return {
-    sink: none?.sink ?? NaN,
-    sinks: none?.sinks ?? NaN,
-    direction_sinks: direction?.sinks ?? NaN,
-    ...changed('zero_value', 'zero-value'),
-    ...changed('zero_other', 'zero-other'),
-    ...changed('mean_value', 'mean-value'),
-    ...changed('random_value', 'random-value'),
-    ...changed('dropped', 'dropped'),
-    ...changed('direction', 'direction'),
-    ...changed('random', 'random'),
-    // Means over heads.
-    tag_cosine: mean((head) => head.tag_cosine),
-    missing_cosine: mean((head) => head.missing_cosine),
-    tag_share: mean((head) => head.tag_share),
-    other_share: mean((head) => head.other_share),
-    value_correlation: value_correlation ?? NaN,
-    // In the layer with the largest effect of the position, and in the last but one.
-    early: effects.reduce((a, b) => (b.position > a.position ? b : a)),
-    late: effects[effects.length - 2],
-  };
-}
-export type SinkMeasured = ReturnType<typeof sinkMeasured>;
-
-export const sinkPresets: readonly LabPreset<SinkMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'waiver',
     name: 'A waiver',
@@ -89,3 +54,34 @@ export const sinkPresets: readonly LabPreset<SinkMeasured>[] = [
       moved.early.token < 0.3 * moved.early.position && moved.late.token > 0.5 * moved.late.position,
   },
 ];
+
+/** Whether the sink writes something. */
+export function claim(output: SinkOutput): string {
+  const [none, zero, mean, dropped] = (['none', 'zero-value', 'mean-value', 'dropped'] as const).map((change) =>
+    changeRow(output, change),
+  );
+  if (!none || !zero || !mean || !dropped) return '';
+  const change = (row: typeof zero) => fieldWithError(row, 'output_change');
+  return (
+    `The first token gets ${twoDigits(none.sink)} of the attention; ${none.sinks} of ${output.heads.length} heads are ` +
+    `sinks. Setting its value to 0 changes the output by ${change(zero)} (1 − cosine), setting it to the average of ` +
+    `the other tokens’ values by ${change(mean)}, dropping its key by ${change(dropped)}.`
+  );
+}
+
+/** What goes with a sink, and what makes it. */
+export function details(output: SinkOutput): string {
+  const { value_correlation, value_in_layers, value_p, layers, between_passages } = output;
+  const direction = changeRow(output, 'direction');
+  const none = changeRow(output, 'none');
+  if (!direction || !none) return '';
+  const [first, last] = [layers[0], layers[layers.length - 1]];
+  return (
+    `Two passages differ by ${twoDigits(between_passages)}. Removing one key direction leaves ${direction.sinks} of ` +
+    `${none.sinks} sinks and changes the output by ${twoDigits(direction.output_change)}. Rank correlation of the ` +
+    `value’s norm with attention over heads: ${twoDigits(value_correlation)}; within layers ` +
+    `${twoDigits(value_in_layers)} (p = ${twoDigits(value_p)} of permuted heads). Position adds ` +
+    `${twoDigits(first.position)} of attention in the first layer and ${twoDigits(last.position)} in the last, the token ` +
+    `${twoDigits(first.token)} and ${twoDigits(last.token)}.`
+  );
+}

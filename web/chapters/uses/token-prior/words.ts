@@ -1,30 +1,9 @@
-import { estimate } from '../../../charts/with-error';
+import { count } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
-import { endsOf, rowOf, type TokenPriorOutput } from './marks';
+import { endsOf, rowOf, type Measured, type Prior, type TokenPriorOutput } from './lab';
 
-/** Of each preset's state, by `eigenscope token-prior`: bits per byte that a prior adds to the loss, and weights. */
-export function tokenPriorMeasured(output: TokenPriorOutput) {
-  const [few, many] = endsOf(output);
-  const [first, last, far] = [
-    rowOf(output, 'previous', few),
-    rowOf(output, 'previous', many),
-    rowOf(output, 'far', many),
-  ];
-  return {
-    // The prior on the previous token, with the fewest and the most training bytes.
-    ...estimate('few', first, 'added'),
-    ...estimate('many', last, 'added'),
-    // The prior on the token 16 before, with the most.
-    ...estimate('far', far, 'added'),
-    // Weight on the previous token in the head that has most of it, with the most bytes and no prior.
-    ...estimate('head', rowOf(output, 'none', many), 'largest_weight'),
-    // The same over all heads, with the prior on this token.
-    ...estimate('prior', last, 'mean_weight'),
-  };
-}
-export type TokenPriorMeasured = ReturnType<typeof tokenPriorMeasured>;
-
-export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
+export const presets: readonly LabPreset<Measured>[] = [
   {
     id: 'bias',
     name: 'Position bias',
@@ -68,3 +47,27 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     claim: ({ far: it }) => it.far > 2 * it.far_error,
   },
 ];
+
+/** What both priors add to the loss. */
+export function claim(output: TokenPriorOutput): string {
+  const [few, many] = endsOf(output);
+  const added = (prior: Prior, bytes: number) => fieldWithError(rowOf(output, prior, bytes), 'added');
+  return (
+    `With ${count(few)} training bytes the prior on the previous token adds ${added('previous', few)} bits per byte ` +
+    `to the loss, with ${count(many)} bytes ${added('previous', many)}. The prior on the token 16 before adds ` +
+    `${added('far', few)} and ${added('far', many)}.`
+  );
+}
+
+/** How much of its attention the model gives to the previous token by itself. */
+export function weights(output: TokenPriorOutput): string {
+  const [, many] = endsOf(output);
+  const none = rowOf(output, 'none', many);
+  const previous = rowOf(output, 'previous', many);
+  if (none.largest_weight === null || previous.mean_weight === null) return '';
+  return (
+    `With ${count(many)} bytes and no prior, the head with most weight on the previous token has ` +
+    `${fieldWithError(none, 'largest_weight')}; with the prior on this token the mean over heads is ` +
+    `${fieldWithError(previous, 'mean_weight')}.`
+  );
+}
