@@ -127,12 +127,12 @@ const bare = (text: string) =>
 const originOf = async (page: Page, id: FigureId) => JSON.parse((await exported(page, id, 'json')).toString());
 
 describe('what is exported is of the settings that it was computed with', () => {
-  test('where the engine refused others', async () => {
+  test('where others need weights that are not loaded', async () => {
     const { page } = await visit(browser, `${host.address}#uses?figure=attention-sinks`, { settle: false });
     await settled(page, 'attention-sinks');
     const before = await originOf(page, 'attention-sinks');
     await go(page, 'uses?figure=attention-sinks&passages=9&token_std=1');
-    await page.locator('#figure-attention-sinks .message', { hasText: 'Other settings need the weights' }).waitFor();
+    await page.locator('#figure-attention-sinks .tools', { hasText: 'Other settings need the weights' }).waitFor();
     expect(await originOf(page, 'attention-sinks')).toEqual({
       ...before,
       link: `${before.link.replace('?', '?token_std=1&')}`,

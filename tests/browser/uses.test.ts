@@ -341,8 +341,11 @@ test('labs on a checkpoint compute other settings with the one that is opened', 
     const message = page.locator(`#figure-${id} .message`);
     await unfold(page.locator(`#figure-${id}`));
     await page.locator(`#figure-${id}`).evaluate((it) => it.scrollIntoView());
-    await expect.poll(() => message.innerText()).toContain('Other settings need the weights of all-MiniLM-L6-v2');
+    const tools = page.locator(`#figure-${id} .tools`);
+    await expect.poll(() => tools.innerText()).toContain('Other settings need the weights of all-MiniLM-L6-v2');
     await page.locator(`#figure-${id} [data-action="load-weights"]`).waitFor();
+    expect(await message.innerText()).toBe(''); // a slider that waits for weights is no error
+    expect(await caption(page, id)).toContain('8 passages of 24 tokens');
   }
   await go(page, 'model');
   await openModel(page, trainedModel());
@@ -355,7 +358,8 @@ test('labs on a checkpoint compute other settings with the one that is opened', 
       .toMatch(/^(?!all-MiniLM).*, 2 passages of 16 tokens/);
     await settled(page, id);
     expect((await csv(page, id)).filter(({ kind }) => kind === 'head').length).toBe(8);
-    expect(await page.locator(`#figure-${id} .message`).innerText()).toBe('');
+    const text = page.locator(`#figure-${id} :is(.message, .tools)`);
+    expect((await text.allInnerTexts()).join()).not.toContain('Other settings');
     expect(await page.locator(`#figure-${id} [data-action="load-weights"]`).isVisible()).toBe(false);
   }
   // GPT-2's vocabulary of bytes has no mask token.

@@ -111,9 +111,10 @@ export class LabFigure<Answer extends object> implements Figure {
     return this.lab.figure;
   }
 
-  /** The answer is what the build has computed: that of the chapter's own settings. */
-  protected isKnown(state: Readonly<State>): boolean {
-    return areEqual(pick(state, this.inputs), pick(usesView.defaults, this.inputs));
+  /** The state whose answer from the build is shown in a state; null where there is none. */
+  protected builtFor(state: Readonly<State>): Readonly<State> | null {
+    const { defaults } = usesView;
+    return areEqual(pick(state, this.inputs), pick(defaults, this.inputs)) ? defaults : null;
   }
 
   protected async files(state: Readonly<State>): Promise<Files> {
@@ -126,15 +127,16 @@ export class LabFigure<Answer extends object> implements Figure {
   }
 
   async compute(context: FigureContext): Promise<void> {
-    const take = (answer: Answer, isBuilt = false) => {
+    const take = (answer: Answer, state = context.state, isBuilt = false) => {
       this.answer = answer;
-      this.answered = context.state;
+      this.answered = state;
       this.isBuilt = isBuilt;
       this.claim.classList.remove(BEFORE);
     };
-    if (this.isKnown(context.state)) {
+    const built = this.builtFor(context.state);
+    if (built) {
       const { [this.id]: first } = await firstAnswers();
-      if (!context.signal.aborted) take(first, true);
+      if (!context.signal.aborted) take(first, built, true);
       return;
     }
     this.claim.classList.add(BEFORE);

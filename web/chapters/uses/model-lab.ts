@@ -1,4 +1,5 @@
 // Labs that read text with the checkpoint that is open in Your model, else with the sample once it is wanted.
+import { pick } from '../../state/control';
 import { Signal } from '../../state/signal';
 import { child } from '../../ui/dom';
 import type { Checkpoint, OpenedCheckpoint } from '../shared/checkpoint';
@@ -7,7 +8,7 @@ import { OWN_TEXT, ownText } from '../shared/text-source';
 import type { Files } from './files';
 import type { Lab } from './lab';
 import { LabFigure, type Drawing } from './lab-figure';
-import type { State, Store } from './state';
+import { usesView, type State, type Store } from './state';
 
 export class LabModel {
   private wanted = false;
@@ -42,8 +43,14 @@ export class LabModel {
   }
 }
 
-/** It opens with the build's answer for the sample, whose weights are fetched when a person asks for other settings. */
+/**
+ * It opens with the build's answer for the sample, and keeps it for other settings until a person asks for the sample's
+ * weights or opens a checkpoint.
+ */
 export class ModelLab<Answer extends object> extends LabFigure<Answer> {
+  private button: HTMLElement;
+  private note = document.createElement('span');
+
   constructor(
     lab: Lab<Answer>,
     drawing: Drawing<Answer>,
@@ -51,26 +58,25 @@ export class ModelLab<Answer extends object> extends LabFigure<Answer> {
     private model: LabModel,
   ) {
     super(lab, drawing, store);
-    const button = child<HTMLButtonElement>(this.frame.root, '[data-action="load-weights"]');
-    button.textContent = `Load ${model.sampleName} (${weightsSize}) for other settings`;
-    button.addEventListener('click', () => model.want());
-    const follow = () => (button.hidden = weightsBytes === 0 || !model.isAbsent);
-    model.changed.subscribe(follow);
-    follow();
+    this.button = child(this.frame.root, '[data-action="load-weights"]');
+    this.button.textContent = `Load ${model.sampleName} (${weightsSize})`;
+    this.button.addEventListener('click', () => model.want());
+    this.button.before(this.note);
+    this.follow(usesView.defaults);
+    model.changed.subscribe(() => this.follow(this.answered));
   }
 
-  protected override isKnown(state: Readonly<State>): boolean {
-    return this.model.isAbsent && super.isKnown(state);
+  /** Of the settings whose numbers are shown. */
+  shownInputs(): Partial<State> {
+    return pick(this.answered, this.inputs);
+  }
+
+  protected override builtFor(state: Readonly<State>): Readonly<State> | null {
+    this.follow(state);
+    return this.model.isAbsent ? usesView.defaults : null;
   }
 
   protected override async files(): Promise<Files> {
-    if (this.model.isAbsent) {
-      throw new Error(
-        weightsBytes === 0
-          ? 'Other settings need the weights of a model: open its folder in “Your model”.'
-          : `Other settings need the weights of ${this.model.sampleName}: load them, or open a model in “Your model”.`,
-      );
-    }
     const [{ model, index, config, tokenizer }, { bytes: file }] = await Promise.all([this.model.files(), ownText()]);
     return { model, index, config, tokenizer, file, fit_length: true };
   }
@@ -79,5 +85,17 @@ export class ModelLab<Answer extends object> extends LabFigure<Answer> {
   protected override before(): string {
     const { passages, length } = this.answered;
     return `${this.model.name}, ${passages} passages of ${length} tokens of ${OWN_TEXT}. `;
+  }
+
+  /** Offers the sample's weights; where others than the default settings are chosen, the reason is stated. */
+  private follow(state: Readonly<State>): void {
+    const { isAbsent, sampleName } = this.model;
+    this.button.hidden = weightsBytes === 0 || !isAbsent;
+    const isDefault = super.builtFor(state) !== null;
+    const way = weightsBytes === 0 ? 'open its folder in “Your model”' : 'load them, or open a model in “Your model”';
+    this.note.textContent =
+      !isAbsent || isDefault
+        ? ''
+        : `These numbers are of the default settings. Other settings need the weights of ${sampleName}: ${way}.`;
   }
 }
