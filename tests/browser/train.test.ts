@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { LOGIT_PARTS } from '../../web/chapters/train/log-rows';
+import { LOGIT_PARTS } from '../../web/chapters/train/runs/log';
 import { browser, csv, exported, fileAddress, go, host, openBrowser, saved, settled, visit } from './browser';
 import { enter, pickModel, picked } from './gestures';
 

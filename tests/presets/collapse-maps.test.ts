@@ -1,8 +1,8 @@
 // The maps of collapses that the build computes: whole for every preset of the map, with the command line's numbers.
 import { expect, test } from 'vitest';
-import { cellsInput, stacksIn } from '../../web/chapters/collapse/cell-questions.ts';
-import { cellsFor, mapsByQuestion } from '../../web/chapters/collapse/first-cells.ts';
-import { CELLS } from '../../web/chapters/collapse/plane.ts';
+import { cellsInput, stacksIn } from '../../web/chapters/collapse/cells/cells.ts';
+import { cellsFor, mapsByQuestion } from '../../web/chapters/collapse/cells/first.ts';
+import { CELLS } from '../../web/chapters/collapse/cells/cells.ts';
 import { collapsePresets } from '../../web/chapters/collapse/presets.ts';
 import { collapseView } from '../../web/chapters/collapse/state.ts';
 import built from '../../web/generated/collapse-first.json';

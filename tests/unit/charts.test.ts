@@ -5,7 +5,7 @@ import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
-import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/run-panels';
+import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/runs/panels';
 
 test.each([
   [0.1234567, '0.123'],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Collapsed } from '../../web/engine/protocol';
-import { layerAxis, rankDomain } from '../../web/chapters/collapse/depth-axes';
+import { layerAxis, rankDomain } from '../../web/chapters/collapse/depth/figure';
 import { decades } from '../../web/charts/format';
 import { levelPlaces } from '../../web/charts/level-labels';
 import type { Quality } from '../../web/ui/figure';
-import { cellAt, CELLS, centres, planeOf, stages, standIn, widened } from '../../web/chapters/collapse/plane';
-import { claimText } from '../../web/chapters/collapse/collapse-claim';
-import { pooled } from '../../web/chapters/collapse/pooled';
-import { pointsOf, StackCurves, stacksOf, type Curve } from '../../web/chapters/collapse/stack-curves';
+import { cellAt, CELLS, centres, planeOf, stages, standIn, widened } from '../../web/chapters/collapse/cells/cells';
+import { claimText } from '../../web/chapters/collapse/depth/words';
+import { pooled } from '../../web/chapters/collapse/depth/curves';
+import { pointsOf, StackCurves, stacksOf, type Curve } from '../../web/chapters/collapse/depth/curves';
 import { collapseView, variancesOf, type FigureContext, type State } from '../../web/chapters/collapse/state';
 import { limitsOf } from '../../web/state/control';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Output, RunRows, Training, TrainingPiece } from '../../web/engine/protocol';
-import { RunComparison } from '../../web/chapters/train/comparison';
+import { RunComparison } from '../../web/chapters/train/runs/comparison';
 import {
   joined,
   LOGIT_PARTS,
@@ -10,10 +10,10 @@ import {
   type Row,
   rowsOf,
   upTo,
-} from '../../web/chapters/train/log-rows';
-import { referencesText } from '../../web/chapters/train/panel-parts';
+} from '../../web/chapters/train/runs/log';
+import { referencesText } from '../../web/chapters/train/experiments/panels';
 import { NetworkError } from '../../web/engine/shipped';
-import type { Train } from '../../web/chapters/train/training-run';
+import type { Train } from '../../web/chapters/train/runs/run';
 import { trainingOf, trainView, type State } from '../../web/chapters/train/state';
 
 const state = { ...trainView.defaults, steps: 40, log_every: 10, width: 16, heads: 2 };

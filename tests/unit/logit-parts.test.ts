@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { LOGIT_PARTS, type Row } from '../../web/chapters/train/log-rows';
-import { pileOf, pilesRange, sharesOf } from '../../web/chapters/train/logit-parts';
-import { logitsText } from '../../web/chapters/train/logits-text';
-import type { JudgedRun } from '../../web/chapters/train/comparison-text';
+import { LOGIT_PARTS, type Row } from '../../web/chapters/train/runs/log';
+import { pileOf, pilesRange, sharesOf } from '../../web/chapters/train/run-logits/words';
+import { logitsText } from '../../web/chapters/train/run-logits/words';
+import type { JudgedRun } from '../../web/chapters/train/race/words';
 
 /** A row whose logits vary by the sum of these parts, in the order of LOGIT_PARTS. */
 function row(step: number, parts: number[], self = { self_mass: 0.2, self_reference: 0.1 }): Row {

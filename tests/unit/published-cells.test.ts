@@ -5,8 +5,8 @@ import { describe, expect, test, onTestFinished } from 'vitest';
 import type { Output, Training } from '../../web/engine/protocol';
 import operations from '../../web/generated/operations.json';
 import { run, temporaryFolder } from '../cli/eigenscope';
-import { RunComparison } from '../../web/chapters/train/comparison';
-import { apartOf, escapesOf, groupsOf, pairedText, sumOf, thresholdOf } from '../../web/chapters/train/escape-rows';
+import { RunComparison } from '../../web/chapters/train/runs/comparison';
+import { apartOf, escapesOf, groupsOf, pairedText, sumOf, thresholdOf } from '../../web/chapters/train/escape/words';
 import {
   freezingOf,
   mapCellsOf,
@@ -15,13 +15,13 @@ import {
   placeAmong,
   predictionsOf,
   valuesOf,
-} from '../../web/chapters/train/map-cells';
-import { isOf, loggedRows, partsOf, plateausOf, plateausTrained } from '../../web/chapters/train/plateau-rows';
-import { flatText } from '../../web/chapters/train/predictions-table';
-import { cellOf, choicesOf, keyOf, stateOfTraining, trainingOfCell } from '../../web/chapters/train/published-cells';
-import { DRIVERS, resultsOf, type PublishedCell } from '../../web/chapters/train/published-results';
-import { meansText } from '../../web/chapters/train/published-rows';
-import { ratesOf, withoutRuns } from '../../web/chapters/train/rates-rows';
+} from '../../web/chapters/train/trainability/words';
+import { isOf, loggedRows, partsOf, plateausOf, plateausTrained } from '../../web/chapters/train/plateaus/words';
+import { flatText } from '../../web/chapters/train/trainability/words';
+import { cellOf, choicesOf, keyOf, stateOfTraining, trainingOfCell } from '../../web/chapters/train/experiments/cells';
+import { DRIVERS, resultsOf, type PublishedCell } from '../../web/chapters/train/experiments/results';
+import { meansText } from '../../web/chapters/train/experiments/rows';
+import { ratesOf, withoutRuns } from '../../web/chapters/train/rates/words';
 import {
   cutOf,
   strengthName,
@@ -30,8 +30,8 @@ import {
   strengthsOf,
   strengthsTrained,
   strengthText,
-} from '../../web/chapters/train/strength-rows';
-import { Trials, type CellTrial } from '../../web/chapters/train/trials';
+} from '../../web/chapters/train/strength/words';
+import { Trials, type CellTrial } from '../../web/chapters/train/experiments/cells';
 import { runsOf, trainingOf, trainView } from '../../web/chapters/train/state';
 
 const folder = new URL('../../docs/experiments/', import.meta.url);

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
 import { count } from '../../web/charts/format';
-import { placesOf } from '../../web/chapters/train/method-styles';
-import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/published-results';
-import { claimText, isInsignificant, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
-import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
-import { spreadsOf, type SeedSpread } from '../../web/chapters/train/seed-spread';
-import { comparisonText, type JudgedRun } from '../../web/chapters/train/comparison-text';
-import type { Row, Shown } from '../../web/chapters/train/log-rows';
+import { METHOD_NAMES, methodName, placesOf } from '../../web/chapters/train/methods';
+import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/experiments/results';
+import { claimText, isInsignificant, methodsOf } from '../../web/chapters/train/experiments/rows';
+import { differencesText, sensitivityText } from '../../web/chapters/train/rates/words';
+import { spreadsOf, type SeedSpread } from '../../web/chapters/train/race/words';
+import { comparisonText, type JudgedRun } from '../../web/chapters/train/race/words';
+import type { Row, Shown } from '../../web/chapters/train/runs/log';
 import { referTo } from '../../web/ui/registry';
 
 function row(step: number, value: Partial<Record<Shown, number>>): Row {
@@ -132,19 +132,19 @@ describe('the published comparison', () => {
   test('has the methods of one learning rate with standard errors and tests', () => {
     const [baseline, method, ...others] = methodsOf(results, '0.02');
     expect(others).toEqual([]); // one has no run that ended
-    expect([baseline!.method, method!.method]).toEqual(['baseline', 'LocAteR, Frobenius, m* = 1']);
+    expect([baseline!.name, method!.name]).toEqual(['baseline', 'LocAteR, Frobenius, m* = 1']);
     expect(method!.loss.error).toBeCloseTo(0.1, 12);
     expect([baseline!.loss, method!.loss, method!.entropy].map(isInsignificant)).toEqual([false, false, true]);
   });
 
   test('gives the differences with intervals, and what the paper expects', () => {
-    expect(claimText(methodsOf(results, '0.02'), METHOD_NAMES['frobenius-m1']!)).toBe(
+    expect(claimText(methodsOf(results, '0.02'), 'frobenius-m1')).toBe(
       'LocAteR, Frobenius, m* = 1 against the baseline, 4 runs: ' +
         'loss −0.300 (95% interval −0.500 to −0.100, Holm’s p = 0.010) bits per byte, ' +
         'attention entropy +0.300 (95% interval −0.100 to +0.700, Holm’s p = 0.20). ' +
         'The paper expects a lower loss and a higher entropy.',
     );
-    expect(claimText(methodsOf(results, '0.003'), METHOD_NAMES['frobenius-m1']!)).toBe('');
+    expect(claimText(methodsOf(results, '0.003'), 'frobenius-m1')).toBe('');
   });
 });
 
@@ -176,14 +176,14 @@ test('the caption of the learning rates has those named, the best of all, and di
     ],
     summary: rates.map((rate, at) => cell('frobenius-m1', rate, at - 0.5)),
   } as unknown as PublishedResults;
-  expect(sensitivityText(results, ['none', 'frobenius-m1'], (method) => `<${method}>`)).toBe(
-    'Mean excess of the loss over the method’s own best, in bits per byte: 0.500 (<none>), ' +
-      '0.200 (<frobenius-m1>); the smallest is 0.200 (<frobenius-m1>). Lowest loss over the learning rates: ' +
-      '3.000 (<none>), 3.100 (<frobenius-m1>); the lowest is 2.900 (<x>). ' +
-      'Largest learning rate within 0.25 of it: 0.02 (<none>), none (<frobenius-m1>).',
+  const name = methodName('frobenius-m1');
+  expect(sensitivityText(results, ['none', 'frobenius-m1'])).toBe(
+    'Mean excess of the loss over the method’s own best, in bits per byte: 0.500 (baseline), ' +
+      `0.200 (${name}); the smallest is 0.200 (${name}). Lowest loss over the learning rates: ` +
+      `3.000 (baseline), 3.100 (${name}); the lowest is 2.900 (x). ` +
+      `Largest learning rate within 0.25 of it: 0.02 (baseline), none (${name}).`,
   );
-  const name = METHOD_NAMES['frobenius-m1']!;
-  expect(differencesText(results, [name], rates)).toBe(
+  expect(differencesText(results, ['frobenius-m1'], rates)).toBe(
     `Difference from the baseline in bits per byte at 0.003 and 0.02: ${name} −0.500 (Holm’s p = 0.010), ` +
       '+0.500 (Holm’s p = 0.010).',
   );

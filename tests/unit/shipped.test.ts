@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { load } from '../../web/engine/shipped';
 import { sampleFiles } from '../../web/chapters/model/sample';
-import { resultsFiles } from '../../web/chapters/train/results-files';
+import { resultsFiles } from '../../web/chapters/train/experiments/files';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -2,10 +2,10 @@ import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
-import { CollapseMapFigure } from './collapse-map';
-import { CosinesFigure } from './cosines';
-import { DepthFigure } from './depth';
-import { StackCurves } from './stack-curves';
+import { CollapseMapFigure } from './collapse-map/figure';
+import { CosinesFigure } from './cosines/figure';
+import { StackCurves } from './depth/curves';
+import { DepthFigure } from './depth/figure';
 import type { State, Store } from './state';
 
 /** Rank collapse and entropy collapse in stacks of attention blocks. */

@@ -6,25 +6,24 @@ import { runFigures } from '../../ui/run-figures';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
-import { RunComparison, settingsOf } from './comparison';
-import { escapeFigure } from './escape-figure';
-import { GeneratedText } from './generated-text';
-import { MethodsFigure } from './methods-figure';
-import { PanelsFigure } from './panels-figure';
-import { plateausFigure } from './plateaus-figure';
-import { stateOfTraining } from './published-cells';
-import { ratesFigure } from './rates-figure';
-import { RunAttentionFigure } from './run-attention';
-import { RunControls, runText } from './run-controls';
-import { RunCurvesFigure } from './run-curves';
-import { RunLogitsFigure } from './run-logits';
-import { RunMapFigure } from './run-map';
-import { ShownRuns } from './shown-runs';
-import { strengthFigure } from './strength-figure';
-import { trainabilityFigure } from './trainability-figure';
-import type { TrainingRun } from './training-run';
-import { Trials } from './trials';
+import { escapeFigure } from './escape/figure';
+import { stateOfTraining, Trials } from './experiments/cells';
+import { PanelsFigure } from './experiments/figure';
+import { plateausFigure } from './plateaus/figure';
+import { publishedFigure } from './published/figure';
+import { GeneratedText } from './race/cards';
+import { RunControls, runText } from './race/controls';
+import { ratesFigure } from './rates/figure';
+import { RunAttentionFigure } from './run-attention/figure';
+import { RunCurvesFigure } from './run-curves/figure';
+import { RunLogitsFigure } from './run-logits/figure';
+import { RunMapFigure } from './run-map/figure';
+import { RunComparison, settingsOf } from './runs/comparison';
+import type { TrainingRun } from './runs/run';
+import { ShownRuns } from './runs/shown';
 import { type State, type Store, TRAINING, controlOf, runsOf, trainView, trainingOf } from './state';
+import { strengthFigure } from './strength/figure';
+import { trainabilityFigure } from './trainability/figure';
 
 /** Milliseconds between two drawings of training runs. */
 const DRAWING = 300;
@@ -66,7 +65,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     return book.bytes;
   });
   const experiments = {
-    published: new MethodsFigure('published', 'regularizers', 'locater-frobenius'),
+    published: new PanelsFigure(publishedFigure, trials),
     rates: new PanelsFigure(ratesFigure, trials),
     escape: new PanelsFigure(escapeFigure, trials),
     strength: new PanelsFigure(strengthFigure, trials),

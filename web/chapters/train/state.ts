@@ -21,10 +21,7 @@ import { asymmetryControl, headControls, spreadControl } from '../../state/heads
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
-import { REGULARIZERS } from './regularizers';
-
-/** The regularizers that training runs compare, and what they are called. */
-export const regularizers: Record<Regularizer, string> = operations.train.choices.regularizer;
+import { regularizers, REGULARIZERS } from './methods';
 
 /** What may be done to trained models when they are evaluated. */
 export const interventions: Record<Intervention, string> = operations.evaluate.choices.intervention;

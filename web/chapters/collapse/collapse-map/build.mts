@@ -1,8 +1,6 @@
 // The maps with which the chapter and the presets of the figure open; presets of one map share it.
 import type { BuildTools } from '../../../build-tools.mts';
-import { cellsInput, linesInput, stacksIn } from '../cell-questions';
-import { keyOf } from '../collapse-cells';
-import { CELLS, planeOf } from '../plane';
+import { CELLS, cellsInput, keyOf, linesInput, planeOf, stacksIn } from '../cells/cells';
 import { collapsePresets } from '../presets';
 
 const everyCell = Array.from({ length: CELLS * CELLS }, (_, at) => at);

@@ -1,7 +1,7 @@
 // The runs that the chapter shows until a person trains: those with which it begins, on the page's text.
 import type { BuildTools } from '../../../build-tools.mts';
 import type { RunRows } from '../../../engine/protocol';
-import { rowsOf } from '../log-rows';
+import { rowsOf } from '../runs/log';
 
 type Row = Record<string, number | null>;
 type Measures = Record<string, Float64Array>;

@@ -1,0 +1,470 @@
+import type { Markish } from '@observablehq/plot';
+import { count, decade, short, tick } from '../../../charts/format';
+import { Handle } from '../../../charts/handle';
+import { paintGrid } from '../../../charts/heatmap';
+import { textWidth, type Entry } from '../../../charts/legend';
+import { levelPlaces } from '../../../charts/level-labels';
+import { fateColour, fieldRamp, stripOf, type Fate } from '../../../charts/palette';
+import type { Bitmap } from '../../../charts/picture';
+import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
+import { labelPlaces } from '../../../charts/regions';
+import type { Table } from '../../../charts/table';
+import { makeTip, placeTip } from '../../../charts/tip';
+import { Frame, type Shape } from '../../../ui/frame';
+import {
+  type Cell,
+  type CollapseCells,
+  cellAt,
+  CELLS,
+  centres,
+  standIn,
+  WIDE,
+  widened,
+  type Plane,
+} from '../cells/cells';
+import { cellsFor, firstMaps, type FirstMaps } from '../cells/first';
+import { FATE_NAMES, fateOf } from '../fates';
+import { type Figure, type FigureContext, STACK, type Store } from '../state';
+
+const LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8];
+/** Columns and rows that the name of a contour keeps clear of others. */
+const ROOM: [number, number] = [3, 1.5];
+
+/** Of the picture. */
+const SHAPE: Shape = { share: 0.56, least: 320, most: 470 };
+/** Cells that a region needs for a name. */
+const THINNEST = 0.9;
+/** Size of the names, in pixels. */
+const NAME = 14;
+/** Below this width a name on the map has only its first word. */
+const NARROW = 560;
+
+/** Rank collapse and entropy collapse over the plane of eigenspectra. */
+export class CollapseMapFigure implements Figure {
+  readonly id = 'collapse-map';
+  readonly inputs = STACK;
+  readonly repaintOn = ['collapse_threshold', 'shade'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+  private canvas = document.createElement('canvas');
+  private tip = makeTip(this.frame.chart);
+  private handle: Handle;
+  private chart: Chart | null = null;
+  /** The newest question, and what is shown: the one before it until it has its first cells. */
+  private asked: CollapseCells | null = null;
+  private known: CollapseCells | null = null;
+
+  constructor(private store: Store) {
+    const { chart } = this.frame;
+    this.canvas.className = 'bitmap';
+    this.handle = new Handle(chart, 'Mean and variance of the eigenspectrum', {
+      drag: (x, y) => this.drag(x, y),
+      step: (dx, dy) => this.step(dx, dy),
+      end: (mean) => this.moveTo(mean, store.state.variance),
+      rest: () => store.settle(),
+      keep: () => store.keep('mean', 'variance'),
+    });
+    chart.addEventListener('pointermove', (event) => this.point(event));
+    chart.addEventListener('pointerleave', () => (this.tip.hidden = true));
+  }
+
+  async compute(context: FigureContext): Promise<void> {
+    const maps = await firstMaps().catch((): FirstMaps => new Map()); // the engine computes them too
+    if (context.signal.aborted) return;
+    this.asked = cellsFor(context.state, this.asked, this.handle.held, maps);
+    await this.asked.ask(context);
+  }
+
+  paint(): void {
+    if (this.asked?.isBegun()) this.known = this.asked;
+    const { known, frame } = this;
+    if (!known) return;
+    const shown = this.shown(known);
+    this.chart = this.map(known, shown);
+    frame.put(this.chart.svg, [this.bitmap(known, shown, this.chart)]);
+    this.placeHandle(known, this.chart);
+    frame.say(this.caption(known));
+  }
+
+  table(): Table | null {
+    const { known } = this;
+    if (!known) return null;
+    const { means, variances } = centres(known.plane);
+    const number = (value = NaN) => (Number.isNaN(value) ? null : value);
+    const rows = known.cells.map((cell, at) => [
+      means[at % CELLS],
+      variances[Math.floor(at / CELLS)],
+      number(cell?.residual),
+      number(cell?.residual_error),
+      number(cell?.entropy),
+      number(cell?.entropy_error),
+      number(known.localizationAt(at)),
+      cell?.samples ?? 0,
+      cell?.refused ?? '',
+    ]);
+    const names = 'mean,variance,residual,residual_error,entropy,entropy_error';
+    return { columns: `${names},localization,samples,refused`.split(','), rows };
+  }
+
+  /** The cell shown at every place: while the map is coarse, the one that stands for its block. */
+  private shown({ cells }: CollapseCells): (Cell | null)[] {
+    return cells.map((_, at) => {
+      const other = standIn(at, (it) => cells[it] !== null);
+      return other < 0 ? null : cells[other];
+    });
+  }
+
+  private isSafe(cell: Cell | null): boolean {
+    const { collapse_threshold: threshold } = this.store.state;
+    return cell !== null && cell.residual >= threshold && cell.entropy >= threshold;
+  }
+
+  private map(known: CollapseCells, shown: (Cell | null)[]): Chart {
+    const { plane } = known;
+    const isRegions = this.store.state.shade === 'regions';
+    return chartWithLegend({
+      label: this.describe(known),
+      entries: this.entries(known, shown),
+      width: this.frame.width,
+      height: (legend) => this.frame.heightInSight(SHAPE, legend),
+      marginLeft: 48,
+      marginRight: 12,
+      marginBottom: 42,
+      x: { domain: plane.x, label: 'mean m →', labelAnchor: 'center', tickFormat: tick, ticks: 9 },
+      y: { type: 'log', domain: plane.y, label: 'variance v', tickFormat: decade },
+      marks: [
+        ...this.contourMarks(known),
+        ...(isRegions ? [this.nameMarks(plane, shown)] : this.bandMarks(known, shown)),
+        dot([this.position(known)], {
+          r: 7,
+          fill: 'var(--ink)',
+          stroke: 'var(--paper)',
+          strokeWidth: 2.5,
+          ariaDescription: 'present point',
+        }),
+      ],
+    });
+  }
+
+  /** The regions' names, each where its region is widest. */
+  private nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Markish {
+    const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.collapse_threshold) };
+    const nameOf = (region: number) => {
+      const name = FATE_NAMES[FATES[region]];
+      return this.frame.width < NARROW ? name.split(' ')[0] : name;
+    };
+    const half = (region: number): [number, number] =>
+      region < FATES.length
+        ? [(1.1 * textWidth(nameOf(region)) * NAME * CELLS) / (2 * 12 * this.frame.width), 1]
+        : [0, 0];
+    const taken = new Uint8Array(CELLS * CELLS);
+    const places = labelPlaces(regions, THINNEST, half, taken).filter(({ region }) => region < FATES.length);
+    const along = (place: number) => (place + 0.5) / CELLS;
+    return text(places, {
+      x: ({ column, region }) => {
+        const half = (1.5 * textWidth(nameOf(region))) / (2 * this.frame.width); // kept on the map
+        const place = Math.min(1 - half, Math.max(half, along(column)));
+        return x[0] + place * (x[1] - x[0]);
+      },
+      y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
+      text: ({ region }) => nameOf(region),
+      fontSize: NAME,
+      fontWeight: 600,
+      fill: 'var(--ink)',
+      stroke: 'var(--paper)',
+      strokeWidth: 4,
+      ariaDescription: 'regions',
+    });
+  }
+
+  private contourMarks({ plane, localization }: CollapseCells) {
+    if (!localization) return [];
+    const { x, y } = widened(plane);
+    const places = levelPlaces({ columns: WIDE, rows: WIDE, value: localization }, LEVELS, ROOM);
+    const along = (place: number) => (place + 0.5) / WIDE;
+    return [
+      // Light below dark: seen on light and on dark cells.
+      ...(['--paper', '--ink'] as const).map((colour, i) =>
+        contour(localization, {
+          ...contourGrid(plane),
+          thresholds: LEVELS,
+          stroke: `var(${colour})`,
+          strokeWidth: i === 0 ? 2.5 : 1,
+          strokeOpacity: i === 0 ? 0.5 : 0.8,
+          ariaDescription: 'localization index',
+        }),
+      ),
+      text(places, {
+        x: ({ column }) => x[0] + along(column) * (x[1] - x[0]),
+        y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
+        text: ({ level }) => String(level),
+        fontSize: 11,
+        fill: 'var(--ink)',
+        stroke: 'var(--paper)',
+        strokeWidth: 3,
+        ariaDescription: 'levels of the localization index',
+      }),
+    ];
+  }
+
+  /** The border of the stacks that keep both, interpolated between the cells' centres. */
+  private bandMarks({ plane }: CollapseCells, shown: (Cell | null)[]): Markish[] {
+    const { collapse_threshold: threshold } = this.store.state;
+    const inside = (place: number) => Math.min(CELLS - 1, Math.max(0, place - 1));
+    const least = Array.from({ length: WIDE * WIDE }, (_, at) => {
+      const cell = shown[inside(Math.floor(at / WIDE)) * CELLS + inside(at % WIDE)];
+      return cell ? Math.min(cell.residual, cell.entropy) : NaN;
+    });
+    return [
+      { stroke: 'var(--paper)', strokeWidth: 5 },
+      { stroke: 'var(--series-3)', strokeWidth: 2.5 },
+    ].map((look) =>
+      contour(least, { ...contourGrid(plane), ...look, thresholds: [threshold], ariaDescription: 'safe band' }),
+    );
+  }
+
+  private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
+    const { canvas } = this;
+    const { collapse_threshold: threshold, shade } = this.store.state;
+    canvas.classList.toggle('smooth', shade === 'regions');
+    if (shade === 'regions') paintFates(canvas, shown, threshold);
+    else {
+      const values = new Float32Array(CELLS * CELLS);
+      shown.forEach((cell, at) => {
+        const line = CELLS - 1 - Math.floor(at / CELLS); // the canvas counts from the top
+        values[line * CELLS + (at % CELLS)] = cell?.[shade] ?? NaN;
+      });
+      const grid = { columns: CELLS, rows: CELLS, values };
+      void paintGrid(canvas, grid, fieldRamp(), (value) => value);
+    }
+    canvas.style.opacity = this.known === this.asked ? '1' : '0.4';
+    const [left, right] = plane.x.map(x.apply);
+    const [low, high] = plane.y.map(y.apply);
+    return { canvas, x: left, y: high, width: right - left, height: low - high };
+  }
+
+  private entries({ localization }: CollapseCells, shown: (Cell | null)[]): Entry[] {
+    const { collapse_threshold: threshold, shade } = this.store.state;
+    const [least, most] = rangeOf(localization ?? []);
+    const entries: Entry[] = [];
+    if (shade === 'regions') {
+      const seen = new Set(fatesOf(shown, threshold));
+      const fates = [...FATES].reverse().filter((fate) => seen.has(FATES.indexOf(fate)));
+      entries.push(
+        ...fates.map((fate): Entry => ({
+          text: `${FATE_NAMES[fate]}${fate === 'alive' ? `: residual and entropy at least ${short(threshold)}` : ''}`,
+          kind: 'strip',
+          colours: [fateColour(fate)],
+        })),
+      );
+    } else {
+      const band = `residual and entropy at least ${short(threshold)}`;
+      entries.push(
+        { text: `${shade}: 0 to 1`, kind: 'strip', colours: stripOf(fieldRamp()) },
+        { text: band, kind: 'line', colours: ['var(--series-3)'] },
+      );
+    }
+    if (LEVELS.some((level) => level > least && level < most)) {
+      entries.push({ text: 'localization index L', kind: 'line', colours: ['var(--muted)'] });
+    }
+    return entries;
+  }
+
+  /** The present point, or the nearest one on the map. */
+  private position({ plane }: CollapseCells): [number, number] {
+    const { mean, variance } = this.store.state;
+    return [inside(mean, plane.x), inside(variance, plane.y)];
+  }
+
+  private placeHandle(known: CollapseCells, { x, y }: Chart): void {
+    const [mean, variance] = this.position(known);
+    const { state } = this.store;
+    const now = `mean ${short(state.mean)}, variance ${short(state.variance)}`;
+    this.handle.place(x.apply(mean), y.apply(variance), {
+      now: state.mean,
+      from: known.plane.x[0],
+      to: known.plane.x[1],
+      text: [now, textOf(this.present(known), state.collapse_threshold)].filter(Boolean).join('; '),
+    });
+  }
+
+  private drag(px: number, py: number): void {
+    if (!this.chart || !this.known) return;
+    const { plane } = this.known;
+    const mean = inside(this.chart.x.invert(px), plane.x);
+    this.moveTo(mean, inside(this.chart.y.invert(py), plane.y));
+  }
+
+  /** Says the numbers of the cell under the pointer. */
+  private point(event: PointerEvent): void {
+    const { chart: drawn, known, tip, frame } = this;
+    tip.hidden = true;
+    if (!drawn || !known || event.pointerType === 'touch' || this.handle.held) return;
+    const box = frame.chart.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const [mean, variance] = [drawn.x.invert(px), drawn.y.invert(py)];
+    const { plane } = known;
+    const isOn = (value: number, [low, high]: [number, number]) => value >= low && value <= high;
+    if (!isOn(mean, plane.x) || !isOn(variance, plane.y)) return;
+    const said = textOf(this.shown(known)[cellAt(plane, mean, variance)], this.store.state.collapse_threshold);
+    if (!said) return;
+    tip.textContent = `m = ${short(mean)}, v = ${short(variance)}: ${said}`;
+    placeTip(tip, frame.chart, px, py, 16);
+  }
+
+  private step(dx: number, dy: number): void {
+    if (!this.known) return;
+    const { plane } = this.known;
+    const { mean, variance } = this.store.state;
+    const column = (plane.x[1] - plane.x[0]) / CELLS;
+    const row = (plane.y[1] / plane.y[0]) ** (1 / CELLS);
+    const next = Math.max(variance, plane.y[0]) * row ** (dy / 2);
+    this.moveTo(inside(mean + (dx / 2) * column, plane.x), inside(next, plane.y));
+  }
+
+  private moveTo(mean: number, variance: number): void {
+    if (!this.known) return;
+    const half = this.known.plane.x[1];
+    const place = Math.round((1000 * mean) / half) / 1000; // so that zero is met
+    const rounded = { mean: Number((place * half).toPrecision(6)) };
+    this.store.set({ ...rounded, variance: Number(variance.toPrecision(3)) }, false);
+  }
+
+  private present(known: CollapseCells): Cell | null {
+    const { mean, variance } = this.store.state;
+    return this.shown(known)[cellAt(known.plane, mean, variance)];
+  }
+
+  private caption(known: CollapseCells): string {
+    const cells = known.cells.filter((cell) => cell !== null);
+    const answered = cells.filter(({ refused }) => refused === '');
+    const fewest = Math.min(...answered.map(({ samples }) => samples));
+    const safe = answered.filter((cell) => this.isSafe(cell)).length;
+    const blank = cells.filter(({ overflow }) => overflow > 0).length;
+    const refused = cells.find((cell) => cell.refused !== '');
+    const { collapse_threshold: threshold } = this.store.state;
+    const sentences = [
+      answered.length > 0 &&
+        `${count(cells.length)} of ${count(known.cells.length)} cells, ${fewest} of ${known.wanted} ` +
+          `stacks in each; ${safe} keep both at ${short(threshold)} or more.`,
+      refused && `Cells left out: ${refused.refused}.`,
+      blank > 0 && `In ${blank} cells the numbers overflow.`,
+      known.localization && localizationText(known.localization),
+      this.presentText(known),
+    ];
+    return sentences.filter(Boolean).join(' ');
+  }
+
+  private presentText(known: CollapseCells): string {
+    const cell = this.present(known);
+    if (!cell || cell.refused !== '') return '';
+    const { residual, entropy } = cell;
+    return `In the cell of the current point: residual ${short(residual)}, entropy ${short(entropy)}.`;
+  }
+
+  private describe(known: CollapseCells): string {
+    const what = 'Map over mean and variance: rank collapse, entropy collapse or neither';
+    return `${what}, after the last layer. ${this.caption(known)}`;
+  }
+}
+
+/** What becomes of the stacks of a cell, with their numbers; '' where nothing is known. */
+function textOf(cell: Cell | null, threshold: number): string {
+  if (!cell || cell.refused !== '') return '';
+  const { residual, entropy } = cell;
+  return `${FATE_NAMES[fateOf(residual, entropy, threshold)]}, residual ${short(residual)}, entropy ${short(entropy)}`;
+}
+
+/** Where contours of the cells lie, which are equal on the screen, not in the variance. */
+function contourGrid(plane: Plane) {
+  const { x, y } = widened(plane);
+  const ends = { x: null, y: null, x1: x[0], x2: x[1], y1: y[0], y2: y[1] };
+  return { width: WIDE, height: WIDE, ...ends, clip: true as const };
+}
+
+function inside(value: number, [low, high]: [number, number]): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+/** Between which values L lies, and why no line of it is there where it is small. */
+function localizationText(values: ArrayLike<number>): string {
+  const [least, most] = rangeOf(values);
+  const none = most < LEVELS[0]! ? `, so that none of its lines, from ${LEVELS[0]} on, is here` : '';
+  return `L goes from ${short(least)} to ${short(most)}${none}.`;
+}
+
+/** The smallest and the largest number there are. */
+function rangeOf(values: ArrayLike<number>): [number, number] {
+  const known = Array.from(values).filter((value) => !Number.isNaN(value));
+  return [Math.min(...known), Math.max(...known)];
+}
+
+// Which collapse the stacks of the map have, in colours between the cells.
+
+/** The fates, by the numbers that a map of regions has. */
+export const FATES: readonly Fate[] = ['both', 'rank', 'entropy', 'alive'];
+
+/** Pixels of a cell of the canvas: borders between cells are smooth. */
+const FINE = 24;
+
+/** The number of each cell's fate among `FATES`; a cell without values has that of none, 4. */
+export function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array {
+  return Uint8Array.from(cells, (cell) =>
+    cell && Number.isFinite(cell.residual) && Number.isFinite(cell.entropy)
+      ? FATES.indexOf(fateOf(cell.residual, cell.entropy, threshold))
+      : FATES.length,
+  );
+}
+
+/** Where a pixel lies along one side of the canvas: between the centres of two cells, so far from the first one. */
+interface Between {
+  first: number;
+  second: number;
+  share: number;
+}
+
+/** The pixels along one side of the canvas. */
+const PLACES: readonly Between[] = Array.from({ length: CELLS * FINE }, (_, at) => {
+  const place = Math.min(CELLS - 1, Math.max(0, (at + 0.5) / FINE - 0.5));
+  const first = Math.floor(place);
+  return { first, second: Math.min(CELLS - 1, first + 1), share: place - first };
+});
+
+/** Between two values; NaN where one is missing. */
+const mixed = (one: number, other: number, share: number) => one + share * (other - one);
+
+/** The values of a grid of cells along a line of pixels, at the cells' centres. */
+function across(values: Float64Array, { first, second, share }: Between): Float64Array {
+  const line = values.slice(first * CELLS, (first + 1) * CELLS);
+  return line.map((value, column) => mixed(value, values[second * CELLS + column], share));
+}
+
+/** Paints the fates on a canvas, residual and entropy interpolated between the centres of the cells. */
+export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], threshold: number): void {
+  const size = CELLS * FINE;
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const residual = Float64Array.from(cells, (cell) => cell?.residual ?? NaN);
+  const entropy = Float64Array.from(cells, (cell) => cell?.entropy ?? NaN);
+  const colours = new Map(FATES.map((fate) => [fate, packed(fateColour(fate))]));
+  const image = context.createImageData(size, size);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let line = 0; line < size; line++) {
+    const row = PLACES[size - 1 - line]; // the canvas counts from the top
+    const [residuals, entropies] = [across(residual, row), across(entropy, row)];
+    for (let at = 0; at < size; at++) {
+      const { first, second, share } = PLACES[at];
+      const r = mixed(residuals[first], residuals[second], share);
+      const h = mixed(entropies[first], entropies[second], share);
+      if (Number.isNaN(r) || Number.isNaN(h)) continue;
+      pixels[line * size + at] = colours.get(fateOf(r, h, threshold))!;
+    }
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/** An opaque colour in one number, as in an image. */
+function packed(hex: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  return new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0];
+}

@@ -1,0 +1,83 @@
+import type { Entry } from '../../../charts/legend';
+import { dashes, series } from '../../../charts/palette';
+import type { Regularizer } from '../../../engine/protocol';
+import { loadJson, type ShippedFile } from '../../../engine/shipped';
+import asset from '../../../generated/sample-runs.json?shipped';
+import { placesOf, regularizers } from '../methods';
+import { trainingOf, trainView } from '../state';
+import type { RunComparison } from './comparison';
+import type { Row } from './log';
+import type { TrainingRun } from './run';
+
+export const sampleRunsFile: ShippedFile = { ...asset, name: 'log file of the published runs' };
+
+/** What figures show of a run. */
+export type ShownRun = Pick<TrainingRun, 'kind' | 'training' | 'rows' | 'failure'>;
+
+/** A run that the build trained with the page's defaults: its log as columns, with null for NaN. */
+interface SampleRun {
+  kind: Regularizer;
+  step: number[];
+  value: Record<string, (number | null)[]>;
+  heads: [x: number, y: number][][];
+}
+
+function runOf({ kind, step, value, heads }: SampleRun): ShownRun {
+  const rows = step.map((own, i) => {
+    const entries = Object.entries(value).map(([name, list]) => [name, list[i] ?? NaN]);
+    const places = heads[i].map(([x, y]) => ({ x, y }));
+    return { step: own, value: Object.fromEntries(entries) as Row['value'], heads: places };
+  });
+  return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '' };
+}
+
+/** The runs that the figures show: those of the comparison; before it has a row, those that the build trained. */
+export class ShownRuns {
+  private sample: { command: string; runs: ShownRun[] } | null = null;
+
+  constructor(private comparison: RunComparison) {}
+
+  /** Fetches the build's runs where they are shown. Throws as `loadJson`. */
+  async load(): Promise<void> {
+    if (this.sample || !this.isEmpty) return;
+    const { command, runs } = await loadJson<{ command: string; runs: SampleRun[] }>(sampleRunsFile);
+    this.sample = { command, runs: runs.map(runOf) };
+  }
+
+  get all(): readonly ShownRun[] {
+    return this.isEmpty && this.sample ? this.sample.runs : this.comparison.runs;
+  }
+
+  /** Where the runs come from, for captions; '' for those of the comparison. */
+  get source(): string {
+    return this.isEmpty && this.sample ? `Published runs until Play: ${this.sample.command}.` : '';
+  }
+
+  private get isEmpty(): boolean {
+    return this.comparison.runs.every(({ rows }) => rows.length === 0);
+  }
+}
+
+/** How a run styles wherever it is drawn. */
+export interface RunStyle {
+  run: ShownRun;
+  name: string;
+  colour: string;
+  dash: string;
+}
+
+/** Runs with the colours and dashes of their regularizers. */
+export function stylesOf(runs: readonly ShownRun[]): RunStyle[] {
+  const places = placesOf(runs.map(({ kind }) => kind));
+  return runs.map((run, i) => ({
+    run,
+    name: regularizers[run.kind],
+    colour: series[places[i]],
+    dash: dashes[places[i]],
+  }));
+}
+
+/** Legend entries of the runs. */
+export function runEntries(styles: RunStyle[]): Entry[] {
+  return styles.map(({ name, colour, dash }) => ({ text: name, kind: 'line' as const, colours: [colour], dash }));
+}
