@@ -7,6 +7,7 @@
 #include "experiment/grid_keys.h"
 #include "support/error.h"
 #include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -159,7 +160,7 @@ std::vector<std::string> names_of(const Json& source, const std::string& key) {
   return names;
 }
 
-double number_in(const Json& object, const char* key, const char* parameter) {
+double number_in(const Json& object, const char* key, const Parameter& parameter) {
   return checked(parameter, required(object, key, "a number", &Json::is_number).get<double>());
 }
 
@@ -177,10 +178,10 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
         refuse("only", "have axes with arrays of their labels", "found '" + name + "'");
       }
     }
-    const auto seeds = static_cast<std::uint64_t>(number_in(stage, "seeds", "seeds"));
+    const auto seeds = static_cast<std::uint64_t>(number_in(stage, "seeds", kSeeds));
     std::uint64_t first = 1;
     if (stage.contains("first_seed")) {
-      first = static_cast<std::uint64_t>(number_in(stage, "first_seed", "seed"));
+      first = static_cast<std::uint64_t>(number_in(stage, "first_seed", shared::kSeed));
     }
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
   }
@@ -205,7 +206,8 @@ Grid parse_grid(const std::string& json) {
     grid.tokenizer = required(grid.source, "tokenizer", "bytes or words", &Json::is_string);
   }
   if (grid.source.contains("min_count")) {
-    grid.min_count = static_cast<Eigen::Index>(number_in(grid.source, "min_count", "min_count"));
+    grid.min_count =
+        static_cast<Eigen::Index>(number_in(grid.source, "min_count", shared::kMinCount));
   }
   TrainSettings base;
   set_options(base, grid.source.value("settings", Json::object()));

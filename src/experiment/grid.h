@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "io/json.h"
+#include "support/parameter.h"
 #include "training/settings.h"
 
 namespace eigenscope {
+
+inline constexpr Parameter kSeeds{"seeds", integers(1, 1000), 1,
+                                  "number of seeds per regularizer, beginning with the given seed"};
 
 /// A number of a cell or a results file: null where it is not finite, which JSON cannot say.
 inline OrderedJson finite(double value) {

@@ -11,6 +11,7 @@
 #include "cli/runs/runs_folder.h"
 #include "cli/runs/training_runs.h"
 #include "cli/text_input.h"
+#include "experiment/grid.h"
 #include "io/replace_file.h"
 #include "operations/operations.h"
 #include "operations/train_input.h"
@@ -22,8 +23,6 @@
 namespace eigenscope::cli {
 namespace {
 
-constexpr Parameter kSeeds{"seeds", integers(1, 1000), 1,
-                           "number of seeds per regularizer, beginning with the given seed"};
 constexpr Parameter kSaveEvery{"save_every", reals(0, 1e6), 30,
                                "grids: seconds between saved states of an unfinished run"};
 constexpr Parameter kStepWeights{"step_weights", integers(0, 1e7), 0,
