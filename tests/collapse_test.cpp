@@ -1,5 +1,6 @@
 #include "collapse/collapse.h"
 
+#include <Eigen/SVD>
 #include <cmath>
 
 #include "attention/softmax.h"
