@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 import analyses
+import early_warning
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -93,6 +94,22 @@ EQUAL_DEVIATION = {
     "tested": 0.75,
     "pilot": 201,
 }
+
+# Of the plan of early warnings: signals with the direction that is to be feared, and the line where the logits of a row
+# of 64 keys freeze. Faults that begin at step 100.
+SIGNALS = [
+    *(["spread.largest", 1], ["self_excess.largest", 1], ["eta_f.largest", 1], ["sigma_max.largest", 1]),
+    *(["mean.smallest", -1], ["largest_logit.largest", 1], ["entropy_bound.smallest", -1]),
+    *(["entropy.smallest", -1], ["entropy.largest", 1], ["sink.largest", 1], ["stable_rank.smallest", -1]),
+    *(["update_entropy.smallest", -1], ["update_ratio.largest", 1], ["last_residual", -1]),
+    *(["train_loss", 1], ["gradient_norm", 1], ["z score", 1]),
+]
+FEARED = ["rate-4", "rate-8", "rate-16", "rate-32", "scale-4", "scale-16"]
+FREEZING = math.sqrt(2 * math.log(64))
+INJECTED = [
+    *("spike-5", "random-5", "rate-4", "rate-8", "rate-16", "rate-32", "spike-20", "bits-8", "bits-4"),
+    *("repeated-40", "random-40", "scale-4", "scale-16"),
+]
 
 # Every measure that is kept of the tuned runs is also compared.
 TUNED = [
@@ -291,6 +308,33 @@ EXPERIMENTS = {
             ),
             (analyses.bias_shares, {"baseline": "none", "variance": "logit_variance", "part": "bias_part"}),
             (analyses.tuned, {"labels": TEMPERATURES, "baseline": "none"}),
+        ],
+    },
+    "causes/early-warning": {
+        "digits": 3,
+        "final": ["bits_per_byte"],
+        "curve": ["bits_per_byte", *(name for name, _ in SIGNALS if name != "z score")],
+        "analyses": [
+            (
+                early_warning.early_warning,
+                {
+                    "outcome": "bits_per_byte",
+                    "signals": SIGNALS,
+                    "lines": [["spread.largest", 1, FREEZING]],
+                    "healthy": "none",
+                    "starts": {fault: 100 for fault in INJECTED},
+                    "groups": {
+                        "hypothesis": {"fault": FEARED, "model": ["pre", "post"]},
+                        "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
+                        **{
+                            fault: {"fault": [fault], "model": ["pre", "post"]}
+                            for fault in [*INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
+                        },
+                    },
+                    **{"held": {"fault": ["epsilon"], "model": ["llama"]}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05},
+                    "horizons": [20, 50, 100],
+                },
+            ),
         ],
     },
     "controls/paper-mean": {

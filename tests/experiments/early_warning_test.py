@@ -1,0 +1,147 @@
+"""Early warning of failing runs, on runs with known answers: npm run test:analyses"""
+import math
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs/experiments"))
+import early_warning
+import publish
+
+STEPS = list(range(0, 310, 10))
+
+
+def results_of(runs):
+    """Of (fault, seed, {curve: function of the step}, step at which the run breaks or None)."""
+    cells = []
+    for fault, seed, curves, breaks in runs:
+        kept = [step for step in STEPS if breaks is None or step < breaks]
+        curve = {"step": kept} | {name: [of(step) for step in kept] for name, of in curves.items()}
+        cells.append(
+            {
+                **{"axes": {"fault": fault, "norm": "pre"}, "seed": seed, "initial": {}, "curve": curve},
+                **{"failure": f"step {breaks}: NaN" if breaks else "", "final": {"loss": curve["loss"][-1]}},
+            }
+        )
+    plan = {"final": ["loss"], "digits": 7, "curve": ["loss", *(name for name in runs[0][2] if name != "loss")]}
+    columns = publish.columns_of(cells, plan, ["fault", "norm"])
+    return publish.Results({}, columns, {})
+
+
+def healthy(step):
+    return 5 - step / 300
+
+
+def rising(start):
+    return lambda step: healthy(step) + max(0, step - start) / 50
+
+
+class Fates(unittest.TestCase):
+    def fate(self, loss, breaks=None):
+        results = results_of([("none", 1, {"loss": healthy}, None), ("bad", 1, {"loss": loss}, breaks)])
+        return early_warning.fates(results, "loss", "none", 0.5, 3).tolist()[1]
+
+    def test_the_level_is_reached_for_good(self):
+        # 25 steps after the start the loss is 0.5 above that of the healthy run.
+        self.assertEqual(self.fate(rising(100)), 130)
+        self.assertEqual(self.fate(lambda step: healthy(step) + (9 if step == 150 else 0)), math.inf)
+        # Over the level once and back before it rises.
+        self.assertEqual(self.fate(lambda step: rising(200)(step) + (9 if step == 50 else 0)), 230)
+
+    def test_a_run_that_breaks_fails_at_its_first_missing_row(self):
+        self.assertEqual(self.fate(healthy, breaks=200), 200)
+
+    def test_without_a_healthy_run_no_fate_is_known(self):
+        results = results_of([("bad", 1, {"loss": healthy}, None)])
+        self.assertTrue(np.isnan(early_warning.fates(results, "loss", "none", 0.5, 3)).all())
+
+
+class Alarms(unittest.TestCase):
+    def test_threshold_has_few_false_alarms(self):
+        largest = np.arange(40.0)
+        threshold = early_warning.threshold_of(largest, 0.05)
+        self.assertEqual((largest > threshold).sum(), 2)
+        self.assertEqual(early_warning.threshold_of(largest[:10], 0.05), 9)
+
+    def test_alarm_is_the_first_after_the_start(self):
+        steps = np.array([10, 20, 30])
+        values = np.array([[5.0, 1, 5], [1, 1, 1], [math.nan, 5, 5]])
+        found = early_warning.alarms(values, steps, np.array([0, 0, 25]), 2)
+        self.assertEqual(found.tolist(), [10, math.inf, 30])
+        self.assertEqual(early_warning.extremes(values, steps, 20).tolist(), [5, 1, 5])
+
+    def test_z_scores(self):
+        row = np.array([[1.0, 3, 1, 3, 9]])
+        scores = early_warning.z_scores(row, window=4)
+        self.assertTrue(np.isnan(scores[0, :4]).all())
+        self.assertAlmostEqual(scores[0, 4], 7 / row[0, :4].std(ddof=1), 12)
+
+
+class EarlyWarning(unittest.TestCase):
+    def rows(self, shift, held=()):
+        """Eight seeds of healthy and failing runs; the signal `early` rises 60 steps before the loss is at the level,
+        `line` crosses 1 at 70 steps before it, `noise` knows nothing. A seed's failure is `shift` steps later than that
+        of the one before."""
+        random = np.random.default_rng(3)
+        runs = []
+        for seed in range(8):
+            noise = {step: random.normal() for step in STEPS}
+            start = 100 + shift * seed
+            curves = {"loss": healthy, "early": lambda step, s=seed: 0.01 * s, "line": lambda step: 0.5}
+            curves |= {"noise": lambda step, own=noise: own[step]}
+            runs.append(("none", seed, curves, None))
+            faulty = curves | {
+                "loss": rising(start + 45),
+                "early": lambda step, at=start: 1 if step >= at + 20 else 0,
+                "line": lambda step, at=start: 2.0 if step >= at + 10 else 0.5,
+                "noise": lambda step, own=dict(zip(STEPS, random.normal(size=len(STEPS)))): own[step],
+            }
+            runs.append(("rate", seed, faulty, None))
+        return early_warning.early_warning(
+            results_of(runs),
+            **{"outcome": "loss", "signals": [["early", 1], ["noise", 1], ["z score", 1]]},
+            **{"lines": [["line", 1, 1]], "healthy": "none", "starts": {"rate": 100}, "groups": {"all": {"fault": ["rate"]}}},
+            **{"held": {"fault": held}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05, "horizons": [20, 50]},
+        )
+
+    def test_a_signal_is_as_early_as_it_was_made(self):
+        rows = self.rows(shift=0)
+        of = {row["signal"]: row for row in rows if row["of"] == "signal"}
+        counts = {row["fault"]: (row["runs"], row["failing"], row["reached"]) for row in rows if row["of"] == "runs"}
+        self.assertEqual(counts, {"none": (8, 0, None), "rate": (8, 8, 180)})
+        early, line, noise = of["early"], of["line"], of["noise"]
+        self.assertEqual((early["detected"], early["failing"], early["lead"]), (4, 4, 60))
+        self.assertEqual((early["false_alarms"], early["healthy"], early["threshold"]), (1, 4, 0.06))
+        self.assertEqual((line["detected"], line["lead"], line["false_alarms"]), (4, 70, 0))
+        self.assertTrue(line["given"] and not early["given"])
+        self.assertEqual((early["separation_20"], early["separation_50"]), (1, 1))
+        self.assertLess(noise["separation_20"], 1)
+        self.assertTrue(early["chosen"] and not noise["chosen"])
+        [advantage] = [row for row in rows if row["of"] == "advantage"]
+        self.assertEqual((advantage["steps"], advantage["verdict"]), (40, "confirmed"))
+        self.assertEqual(advantage["runs"], 4)
+
+    def test_what_is_held_back_chooses_nothing(self):
+        rows = [row for row in self.rows(shift=0, held=["rate"]) if row["of"] == "signal"]
+        self.assertTrue(all(math.isnan(row["even_lead"]) for row in rows))
+        self.assertEqual({row["failing"] for row in rows}, {4})
+
+    def test_timing_is_that_of_the_run(self):
+        same = {row["signal"]: row for row in self.rows(shift=0) if row["of"] == "signal"}
+        self.assertTrue(math.isnan(same["early"]["timing"]))
+        shifted = {row["signal"]: row for row in self.rows(shift=10) if row["of"] == "signal"}
+        self.assertAlmostEqual(shifted["early"]["timing"], 1, 9)
+        # Of the 24 orders of four alarms one has the correlation of the runs' own and one its opposite.
+        self.assertAlmostEqual(shifted["early"]["timing_p"], 2 / 24, delta=0.03)
+
+    def test_timing_is_within_groups(self):
+        alarm, reached = [10, 20, 110, 120], [30, 40, 40, 30]
+        together, p = early_warning.timing(alarm, reached, ["a", "a", "b", "b"], np.random.default_rng(1))
+        self.assertAlmostEqual(together, 0, 12)
+        self.assertEqual(p, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
