@@ -18,7 +18,7 @@ import { enter } from './gestures';
 
 openBrowser();
 
-const SECTION = ['collapse-map', 'depth', 'cosines'] as const;
+const SECTION = ['collapse-map', 'collapse-tokens', 'depth', 'cosines'] as const;
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 /** Blocks that are soon computed. */
 const SOON = 'depth=2&stacks=2&width=16&length=16';
@@ -251,6 +251,7 @@ test('a stack without layers shows its input', async () => {
 test('only controls that are of use are shown', async () => {
   const { page } = await open(blocks(SOON));
   await settled(page, 'depth');
+  await page.locator('#collapse .panel details > summary').click();
   const visible = async (...names: string[]) => {
     const all = names.map((name) => page.locator(`#collapse .panel [data-control="${name}"]`).isVisible());
     return Promise.all(all);
@@ -289,11 +290,85 @@ test('keys and a drag move the present point of the map', async () => {
   const box = await restingBox(page, handle);
   await page.mouse.move(box.x + 22, box.y + 22);
   await page.mouse.down();
-  await page.mouse.move(box.x - 38, box.y + 52, { steps: 5 });
+  await page.mouse.move(box.x + 82, box.y + 52, { steps: 5 });
+  // The verdict on the cell of the point, while the hand moves it.
+  const tip = page.locator('#figure-collapse-map .tip');
+  await tip
+    .filter({ hasText: /^(alive|rank collapse|entropy collapse|both collapses), residual .*, entropy / })
+    .waitFor();
+  const held = (await value('mean')) + (await value('variance'));
   await page.mouse.up();
-  await page.waitForFunction(() => /mean=-.*&variance=/.test(location.hash));
+  await expect.poll(() => tip.isHidden()).toBe(true);
+  expect((await value('mean')) + (await value('variance'))).toBe(held);
   await settled(page, 'collapse-map');
   const moved = await handle.boundingBox();
-  expect(Math.abs(moved!.x - box.x + 60)).toBeLessThan(4);
+  expect(Math.abs(moved!.x - box.x - 60)).toBeLessThan(4);
+  // The map begins at mean 0, and has negative means where a link has one.
+  await handle.press('Home');
+  await expect.poll(() => value('mean')).toBe(0);
+  await go(page, `${blocks(SOON)}&mean=-1`);
+  await settled(page, 'collapse-map');
+  expect(await handle.getAttribute('aria-valuemin')).toMatch(/^-/);
   expect(errors).toEqual([]);
+});
+
+/** Places of the dots, in pixels of the picture. */
+const dots = (page: Page) =>
+  page.locator('#figure-collapse-tokens [data-mark="tokens"] circle').evaluateAll((all) =>
+    all.map((it) =>
+      it
+        .getAttribute('transform')!
+        .match(/-?[\d.]+/g)!
+        .map(Number),
+    ),
+  );
+const extent = (places: number[][]) => Math.max(...[0, 1].map((k) => span(places.map((place) => place[k]!))));
+const span = (values: number[]) => Math.max(...values) - Math.min(...values);
+
+test('tokens play the layers: in the stack of the chapter they merge', async () => {
+  const { page, errors } = await open('collapse');
+  await settled(page, 'collapse-tokens');
+  const figure = page.locator('#figure-collapse-tokens');
+  const slider = figure.locator('[data-layer]');
+  await expect.poll(() => slider.inputValue(), { timeout: 20_000 }).toBe('12');
+  expect(await figure.locator('h2').textContent()).toMatch(/The tokens merge$/);
+  expect(extent(await dots(page))).toBeLessThan(2);
+  const rows = await csv(page, 'collapse-tokens');
+  expect(rows.length).toBe(13 * 64);
+  const norm = (layer: number) => {
+    const places = rows.filter((row) => row.layer === String(layer)).map(({ x, y }) => [Number(x), Number(y)]);
+    return Math.sqrt(places.reduce((sum, [x, y]) => sum + x! ** 2 + y! ** 2, 0) / places.length);
+  };
+  expect(norm(0)).toBeGreaterThan(0.9);
+  expect(norm(12)).toBeLessThan(1e-6);
+  // The slider goes back to the input; the button plays again.
+  await slider.fill('0');
+  await expect.poll(async () => extent(await dots(page))).toBeGreaterThan(100);
+  await figure.getByRole('button', { name: 'Play layers' }).click();
+  await expect.poll(() => slider.inputValue(), { timeout: 20_000 }).toBe('12');
+  expect(errors).toEqual([]);
+}, 60_000);
+
+test('with reduced motion the tokens are at their end at once, and each attends to one key where entropy collapses', async () => {
+  const sharp = 'mean=1&length=64&tokens=ar1&correlation=0&mask=causal&residual_weight=0&layer_norm=post&variance=0.1';
+  const { page, errors } = await open(`collapse?${sharp}`, { reducedMotion: 'reduce' });
+  await settled(page, 'collapse-tokens');
+  const figure = page.locator('#figure-collapse-tokens');
+  expect(await figure.locator('[data-layer]').inputValue()).toBe('12');
+  expect(await figure.locator('h2').textContent()).toMatch(/Each token attends to one key$/);
+  const lines = figure.locator('[data-mark="lines to the key with most weight"] line[visibility="visible"]');
+  expect(await lines.count()).toBeGreaterThan(48);
+  expect(extent(await dots(page))).toBeGreaterThan(100);
+  expect(errors).toEqual([]);
+});
+
+test('four presets of the map tell what they change, the threshold too', async () => {
+  const { page } = await open('collapse');
+  const presets = page.locator('#figure-collapse-map .presets a.preset');
+  expect(await presets.count()).toBe(4);
+  await presets.first().click();
+  const text = page.locator('#figure-collapse-map .preset-text p:visible');
+  await text.filter({ hasText: /Changed: .*Mean m: 1; .*Collapse threshold: 0\.3/ }).waitFor();
+  const shown = page.locator('#collapse .panel .field:visible');
+  await expect.poll(() => shown.count()).toBe(4); // the rest under More
 });

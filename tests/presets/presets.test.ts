@@ -10,6 +10,7 @@ import { LABS } from '../../web/chapters/uses/labs.ts';
 import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
 import levels from '../../web/generated/sample-levels.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
+import { collapseFacts } from '../../web/chapters/collapse/presets.ts';
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
@@ -101,7 +102,7 @@ function expectShown(view: ViewName, path: string, all: Numbers): void {
 
 describe.each([
   ['localize', PRESETS.localize, localizeFacts, localizeNumbers],
-  ['collapse', PRESETS.collapse, [], collapseNumbers],
+  ['collapse', PRESETS.collapse, collapseFacts, collapseNumbers],
   ['uses', PRESETS.uses, [], usesNumbers],
 ] as [ViewName, readonly Preset[], readonly Fact[], (preset: Fact) => Numbers][])(
   '%s',

@@ -23,7 +23,7 @@ describe('the plane of the maps', () => {
     for (const change of changes) {
       const state = { ...collapseView.defaults, ...change };
       const { x, y } = planeOf(state);
-      expect(x[0]).toBe(-x[1]);
+      expect(x[0]).toBe(state.mean < 0 ? -x[1] : 0);
       expect(Math.abs(state.mean)).toBeLessThanOrEqual(x[1]);
       expect(state.variance).toBeLessThanOrEqual(y[1]);
       if (state.variance > 0) expect(y[0]).toBeLessThanOrEqual(state.variance);
@@ -169,69 +169,31 @@ test('a curve has points where there are values, and the stacks that went throug
   expect(stacksOf(collapsed([4, 4, 3, 0], 3))).toBe(3);
 });
 
-describe('the curves that two figures share', () => {
+describe('the curves over depth', () => {
   /** A figure's question, whose jobs are answered by hand. */
   function asking(state: State, quality: Quality = 'full') {
     const controller = new AbortController();
     const { signal } = controller;
-    const jobs: { answer: () => void; estimate: (seconds: number) => void }[] = [];
-    const expected: number[] = [];
-    const run = (_: unknown, __: unknown, ___: unknown, estimate: (seconds: number) => void) =>
+    const jobs: { answer: () => void }[] = [];
+    const run = () =>
       new Promise((resolve, reject) => {
-        jobs.push({ answer: () => resolve(collapsed([4, 4], 0, 3)), estimate });
+        jobs.push({ answer: () => resolve(collapsed([4, 4], 0, 3)) });
         signal.addEventListener('abort', () => reject(signal.reason as Error));
       });
-    const context = {
-      state,
-      quality,
-      signal,
-      workers: 2,
-      run,
-      show: () => {},
-      expect: (seconds: number) => expected.push(seconds),
-    } as unknown as FigureContext;
-    return { context, jobs, controller, expected };
+    const context = { state, quality, signal, workers: 2, run, show: () => {} } as unknown as FigureContext;
+    return { context, jobs, controller };
   }
 
-  test('are asked for once', async () => {
+  test('have the stacks of all workers at the variances that are compared', async () => {
     const curves = new StackCurves();
-    const [first, second] = [asking(collapseView.defaults), asking(collapseView.defaults)];
-    const answers = [curves.ask(first.context), curves.ask(second.context)];
-    expect(first.jobs.length).toBe(2); // workers
-    expect(second.jobs.length).toBe(0);
-    first.jobs.forEach(({ answer }) => answer());
-    await Promise.all(answers);
+    const { context, jobs } = asking(collapseView.defaults);
+    const answer = curves.ask(context);
+    expect(jobs.length).toBe(2); // workers
+    jobs.forEach((job) => job.answer());
+    await answer;
     expect(curves.known.map(({ variance }) => variance)).toEqual(variancesOf(collapseView.defaults));
+    expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([8, 8, 8]);
     expect(curves.known.every((curve) => curves.isFresh(curve))).toBe(true);
-  });
-
-  test('take equally long for all figures that wait for them', async () => {
-    const curves = new StackCurves();
-    const [first, second, late] = [
-      asking(collapseView.defaults),
-      asking(collapseView.defaults),
-      asking(collapseView.defaults),
-    ];
-    const answers = [curves.ask(first.context), curves.ask(second.context)];
-    first.jobs[0].estimate(40);
-    first.jobs[1].estimate(90);
-    answers.push(curves.ask(late.context));
-    expect(second.expected).toEqual([40, 90]);
-    expect(late.expected).toEqual([90]);
-    first.jobs.forEach(({ answer }) => answer());
-    await Promise.all(answers);
-  });
-
-  test('are asked for by the other figure when the first gives up', async () => {
-    const curves = new StackCurves();
-    const [first, second] = [asking(collapseView.defaults), asking(collapseView.defaults)];
-    const given = curves.ask(first.context);
-    const kept = curves.ask(second.context);
-    first.controller.abort();
-    await expect(given).rejects.toThrow();
-    expect(second.jobs.length).toBe(2);
-    second.jobs.forEach(({ answer }) => answer());
-    await kept;
   });
 
   test('lag behind a new question until it is answered', async () => {

@@ -34,7 +34,7 @@ export type Head = Omit<
 type SoftmaxMeasure = Exclude<Measure, 'localization' | 'rho_mean'>;
 
 /** A stack of attention blocks. */
-export type Stack = Omit<Whole<'cosines'>, 'layer'> & Pick<Whole<'collapse'>, 'stacks'>;
+export type Stack = Whole<'token-plane'> & Pick<Whole<'collapse'>, 'stacks'>;
 
 /** Stacks at several points of the plane of eigenspectra, all with the same draws. */
 export type Collapsed = Operations['collapse']['output'];

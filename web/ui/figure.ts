@@ -19,10 +19,7 @@ export interface FigureContext<S extends Values = Values> {
     job: J,
     input: Input<J>,
     onPartial?: (output: Output<J>, progress: number) => void,
-    onEstimate?: (seconds: number) => void,
   ): Promise<Output<J>>;
-  /** Jobs that another figure runs, and whose answer this one waits for, take about so many seconds. */
-  expect(seconds: number): void;
   /** There is something new to draw. `progress` in [0, 1]. */
   show(progress: number): void;
 }

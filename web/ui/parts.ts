@@ -17,7 +17,6 @@ export async function runParts<J extends JobName>(
   job: J,
   inputs: readonly Input<J>[],
   take: (outputs: readonly (Output<J> | undefined)[], part: number, done: boolean) => void,
-  onEstimate?: (seconds: number) => void,
 ): Promise<void> {
   const outputs: (Output<J> | undefined)[] = inputs.map(() => undefined);
   await Promise.all(
@@ -26,7 +25,7 @@ export async function runParts<J extends JobName>(
         outputs[part] = output;
         take(outputs, part, done);
       };
-      keep(await run(job, input, (output) => keep(output, false), onEstimate), true);
+      keep(await run(job, input, (output) => keep(output, false)), true);
     }),
   );
 }

@@ -219,14 +219,13 @@ export class Runner {
       quality,
       // While a hand moves something one core is left to the drawing.
       workers: quality === 'quick' ? Math.max(1, pool.size - 1) : pool.size,
-      run: async (job, input, onPartial, onEstimate) => {
+      run: async (job, input, onPartial) => {
         this.wait.beginJob();
         const silence = this.wait.silence();
         const seconds = await estimated(pool, job, input, signal, silence.hear);
         signal.throwIfAborted();
         if (seconds !== null) {
           this.wait.expect(seconds);
-          onEstimate?.(seconds);
           if (this.isUnasked && seconds > LONGEST_UNASKED) {
             this.cancel(`Not started: it takes about ${durationText(seconds)}, as a problem an eighth as large shows.`);
             signal.throwIfAborted();
@@ -247,7 +246,6 @@ export class Runner {
           })
           .finally(silence.end);
       },
-      expect: (seconds) => this.wait.expect(seconds),
       show: (progress) => {
         this.answer = { state, isWhole: false };
         show(progress);

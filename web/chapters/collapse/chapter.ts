@@ -3,6 +3,7 @@ import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
 import { CollapseMapFigure } from './collapse-map/figure';
+import { CollapseTokensFigure } from './collapse-tokens/figure';
 import { CosinesFigure } from './cosines/figure';
 import { StackCurves } from './depth/curves';
 import { DepthFigure } from './depth/figure';
@@ -15,6 +16,7 @@ export function startCollapse({ pool }: Page, store: Store): Chapter {
   const figures = runFigures<FigureOf<'collapse'>, State>(
     {
       'collapse-map': new CollapseMapFigure(store),
+      'collapse-tokens': new CollapseTokensFigure(store),
       depth: new DepthFigure(store, curves),
       cosines: new CosinesFigure(),
     },

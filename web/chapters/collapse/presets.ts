@@ -1,6 +1,8 @@
 import type { LayerMeasure } from '../../engine/protocol';
-import type { Preset } from '../shared/preset';
-import type { State } from './state';
+import { described } from '../../state/described';
+import type { View } from '../../state/view';
+import type { Fact, Preset } from '../shared/preset';
+import { collapseView, type State } from './state';
 
 /** Of each preset's stack: the means over the samples after every layer, 0 for the input. */
 export type Layers = Record<string, Record<LayerMeasure, number[]>>;
@@ -47,11 +49,14 @@ const CONTEXTS = {
   blocks: 8,
   rows: 'last',
 } as const satisfies Partial<State>;
+/** A stack in which the small variance brings entropy collapse. */
+const SHARP = { ...INDEPENDENT, mean: 1, residual_weight: 0, layer_norm: 'post' } as const;
+/** Deep blocks, whose residuals at mean 0 and 1 lie on both sides of this threshold. */
 const DEEP = { ...WALK, depth: 24, collapse_threshold: 0.3 } as const;
 
 const close = (a: number, b: number, most: number) => Math.abs(a - b) < most;
 
-export const collapsePresets: readonly Preset<State, Layers>[] = [
+const presets: readonly Preset<State, Layers>[] = [
   {
     id: 'pure',
     figure: 'depth',
@@ -198,11 +203,10 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'small',
     figure: 'collapse-map',
-    name: 'Small variance, mean 1',
+    name: 'Add skip connection and normalization',
     text:
       'Neither collapse occurs: after 24 layers residual {small.residual.24}, entropy {small.entropy.24}. The mean ' +
-      'keeps the residual at every variance: at variance 10,000 it is {enormous.residual.24}, with mean 0 and the ' +
-      'small variance {zero.residual.24}.',
+      'keeps the residual at every variance.',
     state: DEEP,
     claim: ({ small, zero, enormous }) =>
       small.residual[24] > 1.4 * zero.residual[24] &&
@@ -212,33 +216,15 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'zero',
     figure: 'collapse-map',
-    name: 'Zero mean',
+    name: 'The same with mean 0',
     text: 'The residual falls to {zero.residual.24}, against {small.residual.24} with mean 1.',
     state: { ...DEEP, mean: 0 },
     claim: ({ zero, small }) => zero.residual[24] < small.residual[24],
   },
   {
-    id: 'minus',
-    figure: 'collapse-map',
-    name: 'Negative mean',
-    text:
-      'The residual falls further than without a mean, to {minus.residual.24}: queries attend to the tokens that ' +
-      'are least like them.',
-    state: { ...DEEP, mean: -1 },
-    claim: ({ minus, zero }) => minus.residual[24] < zero.residual[24],
-  },
-  {
-    id: 'broad',
-    figure: 'collapse-map',
-    name: 'Variance 100',
-    text: 'The entropy is still {broad.entropy.24}.',
-    state: { ...DEEP, variance: 100 },
-    claim: ({ broad }) => broad.entropy[24] > 0.5,
-  },
-  {
     id: 'enormous',
     figure: 'collapse-map',
-    name: 'Variance 10,000',
+    name: 'The same with variance 10,000',
     text:
       'The entropy falls to {enormous.entropy.24}; the residual stays at {enormous.residual.24}. The variance ' +
       'affects only the entropy, and only at large values.',
@@ -249,22 +235,35 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'sharp',
     figure: 'collapse-map',
-    name: 'The claim fails',
+    name: 'Normalize after attention, mean 1',
     text:
-      'Independent tokens, no skip connection, normalized after attention. <em>The claim of Bao et al. (2024) ' +
-      'fails:</em> the small variance keeps the residual at {sharp.residual.12}, but the entropy falls to ' +
-      '{sharp.entropy.12}.',
-    state: { ...INDEPENDENT, mean: 1, residual_weight: 0, layer_norm: 'post' },
-    claim: ({ sharp }) => sharp.entropy[12] < 0.1 && sharp.residual[12] > 0.9,
+      '<em>The claim of Bao et al. (2024) fails:</em> the small variance keeps the residual at {sharp.residual.12}, ' +
+      'but the entropy falls to {sharp.entropy.12}. At variance 10 it is {wide.entropy.12}, with residual ' +
+      '{wide.residual.12}.',
+    state: SHARP,
+    claim: ({ sharp, wide }) =>
+      sharp.entropy[12] < 0.1 && sharp.residual[12] > 0.9 && wide.entropy[12] > 0.7 && wide.residual[12] < 0.6,
   },
+];
+
+/** The presets of the chapter; those that change the stack of the map list what they change. */
+export const collapsePresets = presets.map((preset) =>
+  preset.figure === 'collapse-map'
+    ? { ...preset, text: `${preset.text} Changed: ${described(collapseView as View, preset.state)}.` }
+    : preset,
+);
+
+/** Settings of sentences of presets and prose. */
+export const collapseFacts: readonly Fact<State, Layers>[] = [
+  {
+    id: 'minus',
+    state: { ...DEEP, mean: -1 },
+    claim: ({ minus, zero }) => minus.residual[24] < zero.residual[24],
+  },
+  { id: 'broad', state: { ...DEEP, variance: 100 }, claim: ({ broad }) => broad.entropy[24] > 0.5 },
   {
     id: 'wide',
-    figure: 'collapse-map',
-    name: 'Claim fails, variance 10',
-    text:
-      'In the stack where the claim of Bao et al. (2024) fails, the entropy is {wide.entropy.12} and the residual ' +
-      '{wide.residual.12}: the larger variance raises the entropy and lowers the residual.',
-    state: { ...INDEPENDENT, mean: 1, variance: 10, residual_weight: 0, layer_norm: 'post' },
+    state: { ...SHARP, variance: 10 },
     claim: ({ wide }) => wide.entropy[12] > 0.7 && wide.residual[12] < 0.6,
   },
 ];

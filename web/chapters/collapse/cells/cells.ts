@@ -26,8 +26,7 @@ function roundUp(value: number): number {
 }
 
 /**
- * What is worth seeing: logits from even to sharp on both sides of a zero mean, and the present
- * point. A token met with itself has a logit of m d / lambda, and the others spread by
+ * Logits from even to sharp, and the present point; negative means only where the present one is negative. A token met with itself has a logit of m d / lambda, and the others spread by
  * sqrt(d v) / lambda, where tokens have the variance 1 (as normalization makes them).
  */
 export function planeOf(state: Readonly<State>): Plane {
@@ -43,7 +42,7 @@ export function planeOf(state: Readonly<State>): Plane {
     10 ** Math.min(12, Math.max(-12, round(Math.log10(value))));
   const low = decade(Math.min(1e-3 * unit, variance || Infinity), Math.floor);
   const high = decade(Math.max(1e3 * unit, variance), Math.ceil);
-  return { x: [-half, half], y: [Math.min(low, high / 1e6), high] };
+  return { x: [mean < 0 ? -half : 0, half], y: [Math.min(low, high / 1e6), high] };
 }
 
 /** The plane with one more cell on every side. */

@@ -37,7 +37,7 @@ const THINNEST = 0.9;
 /** Size of the names, in pixels. */
 const NAME = 14;
 /** Below this width a name on the map has only its first word. */
-const NARROW = 560;
+const NARROW = 440;
 
 /** Rank collapse and entropy collapse over the plane of eigenspectra. */
 export class CollapseMapFigure implements Figure {
@@ -60,11 +60,18 @@ export class CollapseMapFigure implements Figure {
       drag: (x, y) => this.drag(x, y),
       step: (dx, dy) => this.step(dx, dy),
       end: (mean) => this.moveTo(mean, store.state.variance),
-      rest: () => store.settle(),
+      rest: () => {
+        this.tip.hidden = true;
+        store.settle();
+      },
       keep: () => store.keep('mean', 'variance'),
     });
-    chart.addEventListener('pointermove', (event) => this.point(event));
-    chart.addEventListener('pointerleave', () => (this.tip.hidden = true));
+    chart.addEventListener('pointermove', (event) => {
+      if (!this.handle.held) this.point(event);
+    });
+    chart.addEventListener('pointerleave', () => {
+      if (!this.handle.held) this.tip.hidden = true;
+    });
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -279,12 +286,15 @@ export class CollapseMapFigure implements Figure {
     const [mean, variance] = this.position(known);
     const { state } = this.store;
     const now = `mean ${short(state.mean)}, variance ${short(state.variance)}`;
-    this.handle.place(x.apply(mean), y.apply(variance), {
+    const [px, py] = [x.apply(mean), y.apply(variance)];
+    const verdict = textOf(this.present(known), state.collapse_threshold);
+    this.handle.place(px, py, {
       now: state.mean,
       from: known.plane.x[0],
       to: known.plane.x[1],
-      text: [now, textOf(this.present(known), state.collapse_threshold)].filter(Boolean).join('; '),
+      text: [now, verdict].filter(Boolean).join('; '),
     });
+    if (this.handle.held && verdict) this.tell(verdict, px, py);
   }
 
   private drag(px: number, py: number): void {
@@ -298,7 +308,7 @@ export class CollapseMapFigure implements Figure {
   private point(event: PointerEvent): void {
     const { chart: drawn, known, tip, frame } = this;
     tip.hidden = true;
-    if (!drawn || !known || event.pointerType === 'touch' || this.handle.held) return;
+    if (!drawn || !known || event.pointerType === 'touch') return;
     const box = frame.chart.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     const [mean, variance] = [drawn.x.invert(px), drawn.y.invert(py)];
@@ -307,8 +317,13 @@ export class CollapseMapFigure implements Figure {
     if (!isOn(mean, plane.x) || !isOn(variance, plane.y)) return;
     const said = textOf(this.shown(known)[cellAt(plane, mean, variance)], this.store.state.collapse_threshold);
     if (!said) return;
-    tip.textContent = `m = ${short(mean)}, v = ${short(variance)}: ${said}`;
-    placeTip(tip, frame.chart, px, py, 16);
+    this.tell(`m = ${short(mean)}, v = ${short(variance)}: ${said}`, px, py);
+  }
+
+  /** Shows a text beside a place of the picture. */
+  private tell(text: string, px: number, py: number): void {
+    this.tip.textContent = text;
+    placeTip(this.tip, this.frame.chart, px, py, 16);
   }
 
   private step(dx: number, dy: number): void {

@@ -23,46 +23,38 @@ export interface LayerPoint {
   samples: number;
 }
 
-interface Question {
-  key: string;
-  stacks: number;
-  signal: AbortSignal;
-  /** What the workers have found so far, each from stacks of its own. */
-  parts: Collapsed[];
-  /** Figures that want to know of something new. */
-  askers: Set<Pick<FigureContext, 'show' | 'expect'>>;
-  /** Estimate of the longest job; NaN while there is none. */
-  seconds: number;
-  answer: Promise<void>;
-}
-
 /** Milliseconds between two drawings of an answer under way. */
 const STEADY = 120;
 
-/** The curves over depth, asked for once and shown by more than one figure. */
+/** The curves over depth. What is known stays until the newest question has an answer. */
 export class StackCurves {
   private curves: (Curve | undefined)[] = [];
-  private asked: Question | null = null;
   private key = '';
 
-  /** Asks for the curves, or waits for them where another figure has asked the same. */
+  /** Asks each worker for a part of the stacks, for all variances: they have the same draws. */
   async ask(context: FigureContext): Promise<void> {
-    const { state, quality } = context;
+    const { state, quality, workers } = context;
     const key = JSON.stringify({ ...stackOf(state), stacks: 0 });
+    this.key = key;
     const stacks = quality === 'quick' ? 1 : state.stacks;
-    for (;;) {
-      const { asked } = this;
-      const same = asked?.key === key && asked.stacks === stacks && !asked.signal.aborted;
-      const question = same ? asked : this.begin(context, key, stacks);
-      question.askers.add(context);
-      if (question.seconds > 0) context.expect(question.seconds);
-      try {
-        return await question.answer;
-      } catch (error) {
-        // The figure that asked gave up, this one did not: it asks itself.
-        if (!question.signal.aborted || context.signal.aborted) throw error;
-      }
-    }
+    const variances = variancesOf(state);
+    const inputs = partsOf([...Array(stacks).keys()], workers).map((part) => ({
+      ...stackOf(state),
+      stacks: part.length,
+      first_stack: part[0],
+      means: variances.map(() => state.mean),
+      variances,
+      layers: 'all' as const,
+    }));
+    let parts: Collapsed[] = [];
+    const show = () => context.show(0.98 * progressOf(parts, stacks));
+    const showAtTimes = throttle(STEADY, show);
+    await runParts(context, 'collapse', inputs, (outputs, _, done) => {
+      if (!done && quality === 'quick') return;
+      parts = outputs.filter((part) => part !== undefined);
+      this.take(key, pooled(parts), variances, { stacks, wanted: state.stacks });
+      (done ? show : showAtTimes)();
+    });
   }
 
   /** The curves there are; those of an earlier question until the newest has an answer. */
@@ -75,75 +67,29 @@ export class StackCurves {
     return curve.key === this.key;
   }
 
-  private begin(context: FigureContext, key: string, stacks: number): Question {
-    const question: Question = {
-      key,
-      stacks,
-      signal: context.signal,
-      askers: new Set(),
-      seconds: NaN,
-      parts: [],
-      answer: Promise.resolve(),
-    };
-    this.key = key;
-    this.asked = question;
-    question.answer = this.run(question, context).catch((error: unknown) => {
-      if (this.asked === question) this.asked = null; // asked again, it may succeed
-      throw error;
-    });
-    return question;
-  }
-
-  /** Asks each worker for a part of the stacks, for all variances: they have the same draws. */
-  private async run(question: Question, context: FigureContext): Promise<void> {
-    const { state, quality, workers } = context;
-    const { stacks, askers } = question;
-    const variances = variancesOf(state);
-    const all = Array.from({ length: stacks }, (_, stack) => stack);
-    const inputs = partsOf(all, workers).map((own) => ({
-      ...stackOf(state),
-      stacks: own.length,
-      first_stack: own[0],
-      means: variances.map(() => state.mean),
-      variances,
-      layers: 'all' as const,
-    }));
-    const tell = () => {
-      for (const { show } of askers) show(0.98 * this.progress(question));
-    };
-    const tellAtTimes = throttle(STEADY, tell);
-    const tellEstimate = (seconds: number) => {
-      question.seconds = Math.max(seconds, question.seconds || 0);
-      for (const { expect } of askers) expect(question.seconds);
-    };
-    const take = (outputs: readonly (Collapsed | undefined)[], _: number, done: boolean) => {
-      if (!done && quality === 'quick') return;
-      question.parts = outputs.filter((part) => part !== undefined);
-      this.take(question, context, variances);
-      (done ? tell : tellAtTimes)();
-    };
-    await runParts(context, 'collapse', inputs, take, tellEstimate);
-  }
-
   /** Keeps what all parts say together, but for curves of which more was known before. */
-  private take(question: Question, { state }: FigureContext, variances: number[]): void {
-    const { key, parts, stacks } = question;
-    const whole = pooled(parts);
+  private take(
+    key: string,
+    whole: Collapsed,
+    variances: readonly number[],
+    { stacks, wanted }: { stacks: number; wanted: number },
+  ): void {
     this.curves.length = variances.length;
     variances.forEach((variance, place) => {
       const output = pointOf(whole, place);
       const old = this.curves[place];
-      const final = stacks === state.stacks && stacksOf(output) === stacks;
+      const final = stacks === wanted && stacksOf(output) === stacks;
       if (!final && old?.key === key && stacksOf(output) < stacksOf(old.output)) return;
       if (output.samples[0] === 0 && output.refused[0] === '') return; // not begun
-      this.curves[place] = { place, variance, key, output, wanted: state.stacks };
+      this.curves[place] = { place, variance, key, output, wanted };
     });
   }
+}
 
-  private progress({ parts, stacks }: Question): number {
-    const done = parts.map(({ samples }) => samples.reduce((a, b) => a + b) / samples.length);
-    return Math.min(1, done.reduce((a, b) => a + b, 0) / stacks);
-  }
+/** The share of the stacks that are done. */
+function progressOf(parts: readonly Collapsed[], stacks: number): number {
+  const done = parts.map(({ samples }) => samples.reduce((a, b) => a + b) / samples.length);
+  return Math.min(1, done.reduce((a, b) => a + b, 0) / stacks);
 }
 
 /** Stacks that have gone through all layers, or up to the one that overflowed. */
