@@ -20,7 +20,7 @@ test('a link to the curves of runs shows published runs, and trains those of the
     const losses = published.filter(({ run }) => run === 'none').map(({ bits_per_byte }) => Number(bits_per_byte));
     expect(losses.at(-1)).toBeLessThan(0.5 * losses[0]!);
     await settled(page, 'run-map');
-    const heads = page.locator('#figure-run-map [data-mark="heads, LocAteR"] circle');
+    const heads = page.locator('#figure-run-map [data-mark="heads, LocAteR (recorded)"] circle');
     await expect.poll(() => heads.count()).toBe(8); // two layers of four
     await figure.getByRole('button', { name: 'Train these runs' }).click();
     await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();

@@ -63,15 +63,69 @@ describe.each([
   });
 });
 
-test('Play brings attention and text into sight, and the comparison comes into its reserved place', async () => {
+/** Texts of a chapter that begin on the first screen, without those that only screen readers have. */
+const textsInSight = (page: Page) =>
+  page.evaluate(() => {
+    scrollTo({ top: 0, behavior: 'instant' });
+    const walker = document.createTreeWalker(document.querySelector('#train')!, NodeFilter.SHOW_TEXT);
+    const texts: string[] = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const { top, width } = range.getBoundingClientRect();
+      if (width > 1 && top < innerHeight && node.parentElement!.checkVisibility()) texts.push(node.textContent!);
+    }
+    return texts;
+  });
+
+test('the first screen has Play, a card for each run and the findings, in at most 120 words', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#train`, { viewport: { width: 1280, height: 800 } });
+  const cards = page.locator('[data-comparison-runs] li');
+  await cards.locator('em', { hasText: 'recorded' }).nth(1).waitFor();
+  await page.locator('[data-verdict] .strip').waitFor();
+  const bottom = async (selector: string) =>
+    page
+      .locator(selector)
+      .last()
+      .evaluate((it) => it.getBoundingClientRect().bottom + scrollY);
+  for (const selector of ['[data-action="play"]', '[data-comparison-runs] li', '.findings li']) {
+    expect(await bottom(selector), selector).toBeLessThanOrEqual(800);
+  }
+  const words = (await textsInSight(page)).join(' ').match(/[\p{L}’-]*\p{L}[\p{L}’-]*/gu)!;
+  expect(words.length, words.join(' ')).toBeLessThanOrEqual(120);
+  const picture = cards.first().locator('polyline[stroke-dasharray]'); // recorded, and drawn as such
+  expect((await picture.first().getAttribute('points'))!.split(' ').length).toBeGreaterThan(20);
+  await expect.poll(() => cards.first().locator('canvas').getAttribute('aria-label')).toMatch(/at step 0$/);
+  expect(errors).toEqual([]);
+});
+
+test('each finding has a chart of its numbers and opens its figure', async () => {
+  const { page } = await visit(browser, `${host.address}#train`);
+  const findings = page.locator('.findings li');
+  expect(await findings.count()).toBe(5);
+  expect(await findings.locator('.strip circle').count()).toBe(8);
+  // The interval of the second is drawn from its first to its second number.
+  const second = findings.nth(1);
+  const [, low, high] = (await second.locator('b').textContent())!
+    .replaceAll('−', '-')
+    .match(/-?\d+\.\d+/g)!
+    .map(Number);
+  const [x1, x2] = await second
+    .locator('line[stroke-width="4"]')
+    .evaluate((it) => ['x1', 'x2'].map((name) => Number(it.getAttribute(name))));
+  expect((x2! - x1!) / 224).toBeCloseTo((high! - low!) / 1.2, 5); // of an axis from -0.6 to 0.6
+  await findings.nth(4).locator('a').click();
+  await page.locator('#figure-trainability').waitFor({ state: 'visible' });
+});
+
+test('cards follow their runs, the verdict compares them with published seeds, and nothing moves', async () => {
   for (const viewport of [
     { width: 1280, height: 800 },
     { width: 390, height: 844 },
   ]) {
-    const { page } = await visit(browser, `${host.address}#${TINY}`, { viewport });
-    await settled(page, 'run-attention');
-    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    const { page, errors } = await visit(browser, `${host.address}#${TINY}`, { viewport });
     const box = page.locator('[data-comparison]');
+    await page.locator('[data-verdict] .strip').waitFor();
     const before = (await box.boundingBox())!.height;
     await press(page, 'play');
     const text = page.locator('[data-comparison-text]');
@@ -80,13 +134,22 @@ test('Play brings attention and text into sight, and the comparison comes into i
       .waitFor();
     await ended(page);
     expect((await box.boundingBox())!.height).toBe(before);
-    // The upper part of the picture, above the sheet of controls of a phone.
-    const picture = page.locator('#figure-run-attention .chart > svg');
-    const top = async () => (await picture.boundingBox())?.y ?? NaN;
-    const sheet = viewport.width < 720 ? 48 : 0;
-    await expect.poll(top).toBeLessThan(viewport.height - sheet - 100);
-    const play = await page.locator('[data-action="play"]').boundingBox();
-    expect(play!.y).toBeGreaterThan(0);
+    const card = page.locator('[data-comparison-runs] li', { hasText: 'LocAteR' });
+    await expect.poll(() => card.locator('em').isHidden()).toBe(true);
+    await expect.poll(() => card.locator('polyline[stroke-width]').getAttribute('points')).toMatch(/^\S+ \S+ \S+ \S+$/);
+    await expect.poll(() => card.locator('canvas').getAttribute('aria-label')).toMatch(/at step 12$/);
+    await card.locator('p', { hasText: /\S/ }).waitFor();
+    await settled(page, 'run-curves');
+    const rows = (await csv(page, 'run-curves')).filter(({ step }) => step === '12');
+    const loss = (run: string) => Number(rows.find((row) => row.run === run)!.bits_per_byte);
+    const verdict = page.locator('[data-verdict] p');
+    await verdict.filter({ hasText: /; band: 5 seeds$/ }).waitFor();
+    const said = /baseline: ([+−]?\S+) bits/.exec((await verdict.textContent())!)![1]!;
+    expect(Number(said.replace('−', '-').replace(/·10.*/, ''))).not.toBeNaN();
+    expect(Math.sign(Number(said.replace('−', '-').replace(/·10.*/, '')))).toBe(
+      Math.sign(loss('locater') - loss('none')),
+    );
+    expect(errors).toEqual([]);
   }
 });
 
@@ -337,7 +400,7 @@ function firstEscape(): string[] {
 
 const POINTED = [
   ['rates' as const, 'warm-up and clipping, mean', ['warmup-clip', '0.0015', '1'], 2],
-  ['escape' as const, 'share', firstEscape(), 1],
+  ['escape' as const, 's = 1, mean', firstEscape(), 1],
   ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
 ] as const;
 
@@ -366,7 +429,7 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
   const experiment = figure.getByRole('combobox', { name: 'Experiment' });
   expect(await experiment.inputValue()).toBe('0');
   // The first mark of the path that has them all begins at its upper corner.
-  const marks = figure.locator('[data-mark^="leaving the unigram level"] path').first();
+  const marks = figure.locator('[data-mark^="learning more than letter frequencies"] path').first();
   await marks.scrollIntoViewIfNeeded();
   const corner = await marks.evaluate((it: SVGPathElement) => {
     const { x, y } = it.getPointAtLength(0).matrixTransform(it.getScreenCTM()!);
@@ -428,10 +491,9 @@ test('the figures of the runs show its heads, its attention and its words', asyn
     expect(weights.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
     expect(weights.slice(query + 1).every((weight) => weight === 0)).toBe(true);
   });
-  await page.locator('.samples').scrollIntoViewIfNeeded();
-  await page.locator('.samples li:nth-child(2) p', { hasText: /\S/ }).waitFor();
-  const titles = () => page.locator('.samples h3').allTextContents();
-  await expect.poll(titles).toEqual(['baseline, step 12', 'LocAteR, step 12']);
+  await page.locator('.cards').scrollIntoViewIfNeeded();
+  await page.locator('.cards li:nth-child(2) p', { hasText: /\S/ }).waitFor();
+  expect(await page.locator('.cards h3').allTextContents()).toEqual(['baseline', 'LocAteR']);
   expect(errors).toEqual([]);
 });
 
@@ -462,7 +524,7 @@ test('the parts of the logits’ variance add up to it, and what escapes a penal
   const { page, errors } = await open(`train?${penalty}&${model}`);
   await settled(page, 'run-logits');
   const live = page.locator('#figure-run-logits [data-live]');
-  const sample = 'Published runs until Play: eigenscope train';
+  const sample = 'Recorded runs until Play: eigenscope train';
   expect(await live.textContent()).toContain(sample);
   await press(page, 'play');
   await ended(page);
@@ -524,11 +586,10 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   const { page, errors } = await open(TINY);
   await press(page, 'play');
   await ended(page);
-  const samples = page.locator('.samples');
+  const samples = page.locator('.cards');
   await samples.scrollIntoViewIfNeeded();
-  const measured = samples.locator('li:nth-child(1) div');
-  await samples.locator('li:nth-child(1) h3', { hasText: 'step 12' }).waitFor();
-  await measured.filter({ hasText: /as trained: [\d.]+ bits per byte/ }).waitFor();
+  const measured = samples.locator('li:nth-child(1) .card-measured');
+  await measured.filter({ hasText: /^Step 12, as trained: [\d.]+ bits per byte/ }).waitFor();
   const [, bits] = /([\d.]+) bits per byte/.exec((await measured.textContent()) ?? '') ?? [];
   await settled(page, 'run-curves');
   const last = (await csv(page, 'run-curves')).find(({ run, step }) => run === 'none' && step === '12');

@@ -3,15 +3,17 @@ import { Background } from '../../engine/background';
 import type { Training } from '../../engine/protocol';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
+import { child } from '../../ui/dom';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
 import { escapeFigure } from './escape/figure';
 import { stateOfTraining, Trials } from './experiments/cells';
 import { PanelsFigure } from './experiments/figure';
+import { drawFindings } from './findings/strip';
 import { plateausFigure } from './plateaus/figure';
 import { publishedFigure } from './published/figure';
-import { GeneratedText } from './race/cards';
+import { RunCards } from './race/cards';
 import { RunControls, runText } from './race/controls';
 import { ratesFigure } from './rates/figure';
 import { RunAttentionFigure } from './run-attention/figure';
@@ -45,7 +47,15 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   const map = new RunMapFigure(store, shown);
   const attention = new RunAttentionFigure(store, comparison);
   const failed = (error: Error) => controls.failed(error);
-  const runControls = new RunControls(store, pool, comparison, texts, failed);
+  const runControls = new RunControls(store, pool, comparison, shown, texts, failed);
+  const cards: RunCards = new RunCards(store, pool, comparison, shown, () => {
+    const drawRace = () => {
+      cards.draw();
+      runControls.draw();
+    };
+    shown.load().then(drawRace, () => {}); // the figures of the runs say what is missing
+  });
+  drawFindings(child(document, '.findings'));
   /** The settings that the page has set itself. */
   let own: Partial<State> = trainView.defaults;
   const differ = (other: Partial<State>) =>
@@ -98,6 +108,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     for (const id of Object.keys(experiments) as (keyof typeof experiments)[]) figures.runners[id].repaint();
   });
   const draw = throttleTrailing(DRAWING, () => {
+    cards.draw();
     onCurves.repaint();
     onLogits.repaint();
     if (map.outgrown()) onMap.request('full');
@@ -107,6 +118,9 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     draw();
     if ((!run || ended) && !attention.asking) onAttention.request('full');
   });
-  new GeneratedText(store, pool, comparison, attention.frame.chart);
-  return figures;
+  const repaint = () => {
+    figures.repaint();
+    cards.paint();
+  };
+  return { ...figures, repaint };
 }

@@ -1,52 +1,69 @@
-import { short } from '../../../charts/format';
+import { paintGrid, type Grid } from '../../../charts/heatmap';
+import { count, short } from '../../../charts/format';
+import { fieldRamp } from '../../../charts/palette';
+import { element } from '../../../charts/picture';
 import type { Pool } from '../../../engine/pool';
-import { html } from '../../../ui/dom';
-import type { RunComparison } from '../runs/comparison';
-import { rowsOf } from '../runs/log';
-import type { TrainingRun } from '../runs/run';
-import { type Store, interventions } from '../state';
+import { child, html } from '../../../ui/dom';
 import { regularizers } from '../methods';
+import { watchedIn } from '../run-attention/figure';
+import type { RunComparison } from '../runs/comparison';
+import { rowsOf, type Row } from '../runs/log';
+import { rangeOf, settled, stepsOf, thinned } from '../runs/panels';
+import type { TrainingRun } from '../runs/run';
+import { stylesOf, type RunStyle, type ShownRuns } from '../runs/shown';
+import { interventions, type Store } from '../state';
 
 /** How text is sampled after the prompt: tokens, and the temperature. */
 const SAMPLED = { generated: 160, temperature: 0.8 };
 /** Milliseconds between two samples of a run: they take time from its training. */
 const REST = 4000;
-
 /** The state on which a sample depends. */
-const ASKED = ['prompt', 'seed', 'intervention', 'tame'] as const;
+const ASKED = ['prompt', 'seed', 'intervention', 'tame', 'watched'] as const;
+/** What each card has a small chart of; no loss beyond 8 bits per byte is drawn. */
+const CURVES = [
+  { name: 'loss', measure: 'bits_per_byte', least: [Infinity, -Infinity], most: [-Infinity, 8], title: 'loss' },
+  { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
+] as const;
+/** Pixels of a small chart. */
+const [WIDTH, HEIGHT] = [180, 60];
 
-/** The places on the page of what is said of a run. */
-interface Item {
-  title: HTMLElement;
+/** The places on the page of what is shown of a run. */
+interface Card {
+  kind: TrainingRun['kind'];
+  place: HTMLElement;
+  state: HTMLElement;
+  recorded: HTMLElement;
+  curves: HTMLElement[];
+  matrix: HTMLCanvasElement;
+  attention: Grid | null;
   measured: HTMLElement;
   text: HTMLElement;
 }
 
-/** How each run continues the prompt, and its measures, beside a chart; asked for while it is in sight. */
-export class GeneratedText {
-  private host = html('ul', { className: 'samples', ariaLabel: 'Generated text' });
-  private problem = html('p', { className: 'error' });
+/** A card for each run: its step, loss and attention entropy as they come, the attention of a head and its text. */
+export class RunCards {
+  private host = child(document, '[data-comparison-runs]');
+  private problem = child(document, '[data-cards-problem]');
   private visible = false;
   private asking = new Set<TrainingRun>();
-  private spoken = new WeakMap<TrainingRun, { question: string; checkpoint: Uint8Array }>();
-  private items = new Map<string, Item>();
+  private asked = new WeakMap<TrainingRun, { question: string; checkpoint: Uint8Array | null }>();
+  private cards: Card[] = [];
 
   constructor(
     private store: Store,
     private pool: Pool,
     private comparison: RunComparison,
-    chart: HTMLElement,
+    private shown: ShownRuns,
+    seen: () => void,
   ) {
-    this.problem.role = 'alert';
-    const place = html('div', { className: 'generated' });
-    place.append(this.host, this.problem);
-    chart.after(place);
     new IntersectionObserver((entries) => {
       this.visible = entries[entries.length - 1].isIntersecting;
+      if (this.visible) seen();
       this.ask();
     }).observe(this.host);
     comparison.changed.subscribe(({ run, ended }) => {
       if (!run) this.follow();
+      for (const own of comparison.runs) this.tell(own);
       if (!run || ended) this.ask();
     });
     store.changed.subscribe(({ names, settled }) => {
@@ -55,61 +72,95 @@ export class GeneratedText {
     this.follow();
   }
 
-  /** One place a run; those of runs that are gone go too. */
-  private follow(): void {
-    const kinds = this.comparison.runs.map(({ kind }) => kind);
-    if ([...this.items.keys()].join() !== kinds.join()) {
-      this.items.clear();
-      this.host.replaceChildren(
-        ...kinds.map((kind, place) => {
-          const title = document.createElement('h3');
-          const measured = document.createElement('div');
-          const text = document.createElement('p');
-          const item = document.createElement('li');
-          item.style.setProperty('--run', `var(--series-${place + 1})`);
-          item.append(title, measured, text);
-          this.items.set(kind, { title, measured, text });
-          return item;
-        }),
-      );
+  /** Draws the curves and what is known of the runs. */
+  draw(): void {
+    const styles = stylesOf(this.shown.all);
+    for (const card of this.cards) {
+      const style = styles.find(({ run }) => run.kind === card.kind);
+      card.recorded.hidden = !style?.run.recorded;
+      card.recorded.textContent = `recorded to step ${count(style?.run.rows.at(-1)?.step ?? 0)}`;
+      CURVES.forEach((curve, i) => card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles) : [])));
     }
-    for (const run of this.comparison.runs) if (!run.checkpoint) this.show(run, 'not trained yet', '', '');
+  }
+
+  /** Paints the attention of all cards, as after a change of the colours. */
+  paint(): void {
+    for (const { matrix, attention } of this.cards) {
+      if (attention) void paintGrid(matrix, attention, fieldRamp(), Math.sqrt);
+    }
+  }
+
+  /** One card a run; those of runs that are gone go too. */
+  private follow(): void {
+    const { runs } = this.comparison;
+    if (this.cards.map(({ kind }) => kind).join() !== runs.map(({ kind }) => kind).join()) {
+      const styles = stylesOf(runs);
+      this.cards = runs.map(({ kind }, i) => cardOf(kind, styles[i].colour));
+      this.host.replaceChildren(...this.cards.map(({ place }) => place));
+    }
+    for (const run of runs) {
+      this.tell(run);
+      if (!run.checkpoint) this.say(run, '', '');
+    }
+    this.draw();
+  }
+
+  private tell(run: TrainingRun): void {
+    const { step, training, failure, problem, resumed } = run;
+    const why = failure ? `. Stopped at ${failure}.` : problem ? `. ${problem}` : '';
+    const back = resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
+    const text = `step ${count(step)} of ${count(training.steps)}${why || back}`;
+    const state = this.cardOf(run)?.state;
+    if (state && state.textContent !== text) state.textContent = text;
   }
 
   private ask(): void {
     if (!this.visible) return;
-    for (const run of this.comparison.runs) {
-      if (run.checkpoint && !this.asking.has(run)) void this.speak(run, run.checkpoint);
-    }
+    for (const run of this.comparison.runs) if (!this.asking.has(run)) void this.sample(run);
   }
 
-  private async speak(run: TrainingRun, checkpoint: Uint8Array): Promise<void> {
-    const { prompt, seed, intervention, tame } = this.store.state;
-    const question = JSON.stringify([prompt, seed, intervention, tame]);
-    const last = this.spoken.get(run);
-    if (last?.question === question && last.checkpoint === checkpoint) return;
-    this.asking.add(run);
-    this.spoken.set(run, { question, checkpoint });
+  /** Asks for the attention of the watched head, and of a trained run for its loss and text. */
+  private async sample(run: TrainingRun): Promise<void> {
+    const { prompt, seed, intervention, tame, watched } = this.store.state;
+    const question = JSON.stringify([prompt, seed, intervention, tame, watched]);
+    const last = this.asked.get(run);
     const { saved, training } = run;
-    const { tokenizer, min_count } = training;
-    const asked = { checkpoint, intervention, tame };
+    if (last?.question === question && last.checkpoint === run.checkpoint) return;
+    this.asking.add(run);
+    this.asked.set(run, { question, checkpoint: run.checkpoint });
+    const isTrained = run.checkpoint !== null;
     try {
       const text = await this.comparison.learned;
-      const [{ rows }, spoken] = await Promise.all([
-        this.pool.run('evaluate', { tokenizer, min_count, ...asked, text }),
-        training.objective === 'next' ? this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }) : null,
+      const asked = { checkpoint: await run.weights(text), intervention, tame };
+      const { tokenizer, min_count } = training;
+      const isContinued = isTrained && training.objective === 'next';
+      const [attention, evaluated, generated] = await Promise.all([
+        this.pool.run('run-attention', { ...asked, prompt }),
+        isTrained ? this.pool.run('evaluate', { tokenizer, min_count, ...asked, text }) : null,
+        isContinued ? this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }) : null,
       ]);
-      const [{ value }] = rowsOf(rows, training);
-      const measured =
-        `${interventions[intervention]}: ${short(value.bits_per_byte)} bits per byte, ` +
-        `entropy ${short(value.entropy)}`;
-      const said = spoken
-        ? new TextDecoder().decode(spoken.text)
-        : 'A model of masked tokens does not continue a text.';
-      this.show(run, `step ${saved}`, measured, said);
+      const { layer, head } = watchedIn(this.comparison, this.store.state);
+      const length = attention.tokens.length;
+      const at = Math.min(layer, attention.layers - 1) * attention.heads + Math.min(head, attention.heads - 1);
+      const values = attention.weights.slice(at * length ** 2, (at + 1) * length ** 2);
+      const card = this.cardOf(run);
+      if (card) {
+        card.attention = { columns: length, rows: length, values };
+        this.paint();
+        card.matrix.setAttribute('aria-label', `attention of layer ${layer}, head ${head} at step ${saved}`);
+      }
+      if (evaluated) {
+        const [{ value }] = rowsOf(evaluated.rows, training);
+        const numbers = `${short(value.bits_per_byte)} bits per byte, entropy ${short(value.entropy)}`;
+        const said = generated
+          ? new TextDecoder().decode(generated.text)
+          : 'A model of masked tokens does not continue a text.';
+        this.say(run, `Step ${count(saved)}, ${interventions[intervention]}: ${numbers}`, said);
+      }
       this.problem.textContent = '';
     } catch (error) {
-      this.problem.textContent = (error as Error).message;
+      // Settings that the engine refuses are shown at their controls by the figures.
+      if (isTrained && this.comparison.find(run.kind) === run) this.problem.textContent = (error as Error).message;
     }
     setTimeout(
       () => {
@@ -120,11 +171,66 @@ export class GeneratedText {
     );
   }
 
-  private show(run: TrainingRun, when: string, measured: string, text: string): void {
-    const item = this.items.get(run.kind);
-    if (!item || this.comparison.find(run.kind) !== run) return; // let go meanwhile
-    item.title.textContent = `${regularizers[run.kind]}, ${when}`;
-    item.measured.textContent = measured;
-    item.text.textContent = text;
+  /** The card of a run that is among those compared. */
+  private cardOf(run: TrainingRun): Card | undefined {
+    return this.comparison.find(run.kind) === run ? this.cards.find(({ kind }) => kind === run.kind) : undefined;
   }
+
+  private say(run: TrainingRun, measured: string, text: string): void {
+    const card = this.cardOf(run);
+    if (!card) return;
+    card.measured.textContent = measured;
+    card.text.textContent = text;
+  }
+}
+
+function cardOf(kind: TrainingRun['kind'], colour: string): Card {
+  const place = html('li', {});
+  place.style.setProperty('--run', colour);
+  const [head, pictures] = [html('div', { className: 'card-head' }), html('div', { className: 'card-pictures' })];
+  const [title, state] = [html('h3', { textContent: regularizers[kind] }), html('span', {})];
+  const recorded = html('em', { hidden: true });
+  const curves = CURVES.map(() => html('figure', {}));
+  const matrix = html('canvas', { className: 'card-matrix', width: 1, height: 1, role: 'img' });
+  const [measured, text] = [html('div', { className: 'card-measured' }), html('p', {})];
+  head.append(title, state, recorded);
+  pictures.append(...curves, matrix);
+  place.append(head, pictures, measured, text);
+  return { kind, place, state, recorded, curves, matrix, attention: null, measured, text };
+}
+
+/** The value of a measure at the last row, and its curve over those of the other runs. */
+function curveOf(
+  { name, measure, least, most, title }: (typeof CURVES)[number],
+  style: RunStyle,
+  styles: RunStyle[],
+): Element[] {
+  const last = style.run.rows.at(-1);
+  const points = (rows: Row[]) => thinned(rows).map(({ step, value }): [number, number] => [step, value[measure]]);
+  const all = styles.map(({ run }) => points(run.rows));
+  const panel = { title, main: measure, least: [...least] as [number, number], most: [...most] as [number, number] };
+  const [low, high] = rangeOf(panel, all.flatMap(settled));
+  const [, end] = stepsOf(styles);
+  const svg = element('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
+  const place = ([step, value]: [number, number]) => {
+    const y = HEIGHT - 2 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (HEIGHT - 4);
+    return `${((step / end) * WIDTH).toFixed(1)},${y.toFixed(1)}`;
+  };
+  for (const [i, other] of styles.entries()) {
+    const isOwn = other === style;
+    const look: Record<string, string | number> = isOwn
+      ? { stroke: style.colour, 'stroke-width': 2.5 }
+      : { stroke: 'currentColor', 'stroke-opacity': 0.25 };
+    if (other.run.recorded) look['stroke-dasharray'] = '4 3';
+    const path = all[i]
+      .filter(([, value]) => Number.isFinite(value))
+      .map(place)
+      .join(' ');
+    const line = element('polyline', { points: path, fill: 'none', ...look });
+    if (isOwn) svg.append(line);
+    else svg.prepend(line);
+  }
+  const caption = html('figcaption', {});
+  caption.append(`${name} `, html('b', { textContent: last ? short(last.value[measure]) : '–' }));
+  return [caption, svg];
 }

@@ -4,32 +4,24 @@ import { withSubscripts } from '../../../charts/subscript';
 import { retryText } from '../../../engine/network';
 import { EngineError, type Pool } from '../../../engine/pool';
 import { NetworkError } from '../../../engine/shipped';
-import { child } from '../../../ui/dom';
+import { child, html } from '../../../ui/dom';
 import { isText, textOf, type Text, type TextSource } from '../../shared/text-source';
 import { loadResults } from '../experiments/files';
+import { strip } from '../findings/strip';
+import { regularizers } from '../methods';
 import type { Happening, RunComparison } from '../runs/comparison';
 import type { TrainingRun } from '../runs/run';
-import { type Store, runsControl, runsOf, trainingOf } from '../state';
-import { regularizers } from '../methods';
-import { spreadsOf, type SeedSpread, comparisonText } from './words';
+import { stylesOf, type ShownRun, type ShownRuns } from '../runs/shown';
+import { runsControl, runsOf, trainingOf, type Store } from '../state';
+import { comparisonText, spreadsOf, verdictsOf, type JudgedRun, type SeedSpread } from './words';
 
 /** No run of this page has a larger file. */
 const MOST_GIB = 1;
 
-/** What the page shows of one run beside its curves. */
-interface Item {
-  kind: TrainingRun['kind'];
-  place: HTMLElement;
-  buttons: HTMLButtonElement[];
-}
+/** The axis of the verdict, in bits per byte, at least. */
+const WIDEST = 0.05;
 
-/** What stands where the comparison will be. */
-const NO_COMPARISON = 'During training this text compares each run with the baseline and with what the paper expects.';
-
-/** Pixels of attention and generated text that are to be in sight while the runs train. */
-const SEEN = 300;
-
-/** Play, pause, step and reset; files of runs, and the text that they learn from. */
+/** Play, pause, step and reset; the verdict; files of runs, and the text that they learn from. */
 export class RunControls {
   private host = child(document, '[data-comparison]');
   private play = child<HTMLButtonElement>(this.host, '[data-action="play"]');
@@ -40,10 +32,10 @@ export class RunControls {
   private note = child(this.host, '[data-comparison-note]');
   private problem = child(this.host, '[data-comparison-problem]');
   private fileProblem = child(this.host, '[data-comparison-file-problem]');
-  private list = child(this.host, '[data-comparison-runs]');
+  private verdict = child(this.host, '[data-verdict]');
   private saves = child(this.host, '[data-comparison-saves]');
   private text = child(this.host, '[data-comparison-text]');
-  private items: Item[] = [];
+  private buttons: { kind: TrainingRun['kind']; all: HTMLButtonElement[] }[] = [];
   /** Of the published runs; none before they came. */
   private spreads: ReadonlyMap<string, SeedSpread> = new Map();
   /** The text of the comparison; kept, because subscripts change that of the page. */
@@ -54,18 +46,15 @@ export class RunControls {
     private store: Store,
     private pool: Pool,
     private comparison: RunComparison,
+    private shown: ShownRuns,
     private texts: TextSource,
     private refused: (error: Error) => boolean,
   ) {
     this.play.addEventListener('click', () => {
       if (comparison.playing) comparison.pause();
       else void comparison.play();
-      if (comparison.playing) this.showRuns();
     });
-    this.advance.addEventListener('click', () => {
-      void comparison.advance();
-      this.showRuns();
-    });
+    this.advance.addEventListener('click', () => void comparison.advance());
     this.first.addEventListener('click', () => this.play.click());
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
       const unsaved = comparison.all.filter((run) => run.unsaved).map(runText);
@@ -80,14 +69,6 @@ export class RunControls {
     addEventListener('beforeunload', (event) => {
       if (comparison.losable) event.preventDefault();
     });
-  }
-
-  /** Brings attention and text into sight, with the buttons above them. */
-  private showRuns(): void {
-    const attention = child(document, '#figure-run-attention .chart');
-    if (attention.getBoundingClientRect().top + SEEN > innerHeight) {
-      this.host.scrollIntoView({ block: 'start' });
-    }
   }
 
   /** Reads a file that was picked; `take` replaces nothing before it has read all of it. */
@@ -175,15 +156,38 @@ export class RunControls {
     this.first.hidden = comparison.begun || playing;
     this.advance.disabled = done || playing;
     if (!run) this.build();
-    comparison.runs.forEach((it, place) => this.tell(it, this.items[place]));
+    for (const { kind, all } of this.buttons) {
+      for (const button of all) button.disabled = !comparison.find(kind)?.checkpoint;
+    }
     if (run && !ended) return;
-    if (run && this.spreads.size === 0) void this.loadSpreads();
+    this.draw();
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
-    const judged = this.textOfRuns() || NO_COMPARISON;
+    const judged = comparisonText(this.judge(comparison.runs), this.spreads);
     if (this.judged === judged) return;
     this.judged = judged;
     this.text.replaceChildren(...withSubscripts(judged));
+  }
+
+  /** Draws the verdict on the runs that are shown: the differences of one seed, and the band of published seeds. */
+  draw(): void {
+    if (this.spreads.size === 0) void this.loadSpreads();
+    const styles = stylesOf(this.shown.all);
+    const verdicts = verdictsOf(this.judge(this.shown.all), this.spreads);
+    const furthest = verdicts.flatMap(({ loss, band }) => [loss, ...(band ?? [])]).map(Math.abs);
+    const half = 1.2 * Math.max(WIDEST, ...furthest);
+    this.verdict.replaceChildren(
+      ...verdicts.map(({ kind, text, loss, band }) => {
+        const { run, colour } = styles.find((style) => style.run.kind === kind)!;
+        const line = html('p', { textContent: text });
+        line.prepend(strip(text, [-half, half], [{ value: loss, colour, hollow: run.recorded === true }], band));
+        return line;
+      }),
+    );
+  }
+
+  private judge(runs: readonly ShownRun[]): JudgedRun[] {
+    return runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows }));
   }
 
   private statusText(): string {
@@ -202,60 +206,42 @@ export class RunControls {
     return comparison.stale ? `${words} Controls have changed: Start over trains with them.` : words;
   }
 
-  private textOfRuns(): string {
-    const { runs } = this.comparison;
-    const judged = runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows }));
-    return comparisonText(judged, this.spreads);
-  }
-
   /** Without them the text names the differences of the one seed alone. */
   private async loadSpreads(): Promise<void> {
     const results = await loadResults('regularizers').catch(() => null);
-    if (results) this.spreads = spreadsOf(results);
+    if (!results || this.spreads.size > 0) return;
+    this.spreads = spreadsOf(results);
+    this.draw();
   }
 
   private build(): void {
-    const kinds = this.comparison.runs.map(({ kind }) => kind).join();
-    if (this.items.map(({ kind }) => kind).join() === kinds) return;
-    this.items = this.comparison.runs.map(({ kind }) => this.item(kind));
-    const listed = (contents: (item: Item) => (Node | string)[]) =>
-      this.items.map((item, at) => {
-        const place = document.createElement('li');
-        place.style.setProperty('--run', `var(--series-${at + 1})`);
-        place.append(...contents(item));
+    const { runs } = this.comparison;
+    if (this.buttons.map(({ kind }) => kind).join() === runs.map(({ kind }) => kind).join()) return;
+    this.buttons = runs.map(({ kind }) => ({ kind, all: this.saveButtons(kind) }));
+    this.saves.replaceChildren(
+      ...this.buttons.map(({ kind, all }) => {
+        const place = html('li', {});
+        place.append(`Save ${regularizers[kind]} as`, ...all);
         return place;
-      });
-    this.list.replaceChildren(...listed(({ place }) => [place]));
-    this.saves.replaceChildren(...listed(({ kind, buttons }) => [`Save ${regularizers[kind]} as`, ...buttons]));
-    this.text.style.setProperty('--others', String(Math.max(1, this.items.length - 1)));
+      }),
+    );
+    this.text.style.setProperty('--others', String(Math.max(1, runs.length - 1)));
   }
 
-  private item(kind: TrainingRun['kind']): Item {
-    const place = document.createElement('span');
-    const button = (textContent: string, label: string, act: (run: TrainingRun) => void) => {
-      const made = Object.assign(document.createElement('button'), { type: 'button', textContent });
-      made.className = 'quiet small';
-      made.setAttribute('aria-label', `${label} of ${regularizers[kind]}`);
+  private saveButtons(kind: TrainingRun['kind']): HTMLButtonElement[] {
+    const button = (textContent: string, act: (run: TrainingRun) => void) => {
+      const made = html('button', { type: 'button', textContent, className: 'quiet small' });
+      made.setAttribute('aria-label', `Save ${textContent} of ${regularizers[kind]}`);
       made.addEventListener('click', () => {
         const run = this.comparison.find(kind);
         if (run) act(run);
       });
       return made;
     };
-    const weights = button('.safetensors', 'Save .safetensors', saveCheckpoint);
-    const config = button('config.json', 'Save config.json', (run) =>
-      save(new Blob([run.config], { type: 'application/json' }), 'config.json'),
-    );
-    return { kind, place, buttons: [weights, config] };
-  }
-
-  private tell(run: TrainingRun, { place, buttons }: Item): void {
-    const { step, training, failure, problem, resumed, checkpoint } = run;
-    const at = `${regularizers[run.kind]}: step ${count(step)} of ${count(training.steps)}`;
-    const why = failure ? `. Stopped at ${failure}.` : problem ? `. ${problem}` : '';
-    const back = resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
-    place.textContent = at + (why || back);
-    for (const button of buttons) button.disabled = !checkpoint;
+    return [
+      button('.safetensors', saveCheckpoint),
+      button('config.json', (run) => save(new Blob([run.config], { type: 'application/json' }), 'config.json')),
+    ];
   }
 }
 

@@ -142,3 +142,27 @@ export function spreadsOf(results: PublishedResults): Map<string, SeedSpread> {
   }
   return spreads;
 }
+
+/** How a run of one seed differs from the baseline at the last common step, beside the published seeds. */
+export interface Verdict {
+  kind: Regularizer;
+  /** Loss minus that of the baseline, in bits per byte. */
+  loss: number;
+  /** The smallest and the largest difference over the published seeds, where there are some. */
+  band?: readonly [number, number];
+  text: string;
+}
+
+/** The verdicts on all runs but the baseline, where they have a step in common with it. */
+export function verdictsOf(runs: readonly JudgedRun[], spreads: ReadonlyMap<string, SeedSpread>): Verdict[] {
+  const baseline = runs.find(({ kind }) => kind === 'none');
+  return runs.flatMap((run): Verdict[] => {
+    const pair = baseline && run !== baseline ? lastTogether(run.rows, baseline.rows) : null;
+    if (!pair) return [];
+    const loss = pair[0].value.bits_per_byte - pair[1].value.bits_per_byte;
+    const spread = spreads.get(run.kind);
+    const band = spread ? `; band: ${spread.seeds} seeds` : '';
+    const text = `${run.name} minus baseline: ${signed(loss)} bits per byte${band}`;
+    return [{ kind: run.kind, loss, text, ...(spread && { band: spread.loss }) }];
+  });
+}

@@ -34,7 +34,6 @@ export class RunAttentionFigure implements Figure {
   private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
   private result: Result | null = null;
   private cells: { output: Output<'run-attention'>; at: number; values: Float32Array } | null = null;
-  private untrained = new WeakMap<TrainingRun, Uint8Array>();
   private runs = child<HTMLSelectElement>(this.frame.root, '[data-watch="run"]');
   private heads = child<HTMLSelectElement>(this.frame.root, '[data-watch="head"]');
 
@@ -76,7 +75,7 @@ export class RunAttentionFigure implements Figure {
       for (;;) {
         const { run } = this.watched;
         const { kind, saved } = run;
-        const checkpoint = run.checkpoint ?? (await this.first(context, run));
+        const checkpoint = await run.weights(await this.comparison.learned);
         if (checkpoint === seen) return;
         seen = checkpoint;
         const output = await context.run('run-attention', { checkpoint, prompt, intervention, tame });
@@ -86,18 +85,6 @@ export class RunAttentionFigure implements Figure {
     } finally {
       this.asking = false;
     }
-  }
-
-  /** The initial weights of a run that has not begun: a piece of no steps. */
-  private async first(context: FigureContext, run: TrainingRun): Promise<Uint8Array> {
-    const known = this.untrained.get(run);
-    if (known) return known;
-    const text = await this.comparison.learned;
-    const input = { ...run.training, text, checkpoint: null, more: 0 };
-    const { checkpoint } = await context.run('train', input);
-    if (!checkpoint) throw new Error('the run has no initial weights');
-    this.untrained.set(run, checkpoint);
-    return checkpoint;
   }
 
   paint(): void {

@@ -45,6 +45,7 @@ export class TrainingRun {
   private pace = FIRST;
   private working = false;
   private readonly controller = new AbortController();
+  private initial: Promise<Uint8Array> | null = null;
 
   /** `changed` hears of new rows, and of the end of a piece (`true`). */
   constructor(
@@ -99,6 +100,19 @@ export class TrainingRun {
     }
     this.working = false;
     if (!this.controller.signal.aborted) this.changed(this, true, error);
+  }
+
+  /** The weights of its checkpoint, or those with which it begins on this text. Throws as the engine. */
+  async weights(text: Uint8Array): Promise<Uint8Array> {
+    if (this.checkpoint) return this.checkpoint;
+    const none = () => {};
+    const { signal } = this.controller;
+    this.initial ??= this.train(
+      { ...this.training, text, checkpoint: null, more: 0 },
+      { signal, onPartial: none, onRestart: none },
+    ).then(({ checkpoint }) => checkpoint ?? Promise.reject(new Error('the run has no initial weights')));
+    this.initial.catch(() => (this.initial = null)); // asked for again, they may come
+    return this.initial;
   }
 
   /** Lets go of the piece under way; the run is of no use afterwards. */

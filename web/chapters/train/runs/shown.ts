@@ -12,7 +12,10 @@ import type { TrainingRun } from './run';
 export const sampleRunsFile: ShippedFile = { ...asset, name: 'log file of the published runs' };
 
 /** What figures show of a run. */
-export type ShownRun = Pick<TrainingRun, 'kind' | 'training' | 'rows' | 'failure'>;
+export interface ShownRun extends Pick<TrainingRun, 'kind' | 'training' | 'rows' | 'failure'> {
+  /** The build trained it. */
+  recorded?: boolean;
+}
 
 /** A run that the build trained with the page's defaults: its log as columns, with null for NaN. */
 interface SampleRun {
@@ -28,7 +31,7 @@ function runOf({ kind, step, value, heads }: SampleRun): ShownRun {
     const places = heads[i].map(([x, y]) => ({ x, y }));
     return { step: own, value: Object.fromEntries(entries) as Row['value'], heads: places };
   });
-  return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '' };
+  return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '', recorded: true };
 }
 
 /** The runs that the figures show: those of the comparison; before it has a row, those that the build trained. */
@@ -50,7 +53,7 @@ export class ShownRuns {
 
   /** Where the runs come from, for captions; '' for those of the comparison. */
   get source(): string {
-    return this.isEmpty && this.sample ? `Published runs until Play: ${this.sample.command}.` : '';
+    return this.isEmpty && this.sample ? `Recorded runs until Play: ${this.sample.command}.` : '';
   }
 
   private get isEmpty(): boolean {
@@ -71,7 +74,7 @@ export function stylesOf(runs: readonly ShownRun[]): RunStyle[] {
   const places = placesOf(runs.map(({ kind }) => kind));
   return runs.map((run, i) => ({
     run,
-    name: regularizers[run.kind],
+    name: regularizers[run.kind] + (run.recorded ? ' (recorded)' : ''),
     colour: series[places[i]],
     dash: dashes[places[i]],
   }));
