@@ -9,7 +9,7 @@ set -euo pipefail
 build() { cmake --preset "$1" -DBUILD_TESTING=ON && cmake --build --preset "$1"; }
 
 # Rooms of src made of parsers, readers and kernels, at which the sanitizers look in ./check --all only.
-composed="collapse;prediction;training;experiment;labs;operations"
+composed="simulation;statistics;collapse;prediction;training;experiment;labs;operations"
 composed_label="^(${composed//;/|})\$"
 
 # build_sanitized parts|all: without the composed rooms, or with them. The fuzz targets beside the tests, so that the

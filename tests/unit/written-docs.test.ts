@@ -1,5 +1,8 @@
 // Tables and numbers that scripts write into pages.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+// @ts-expect-error a script without types
+import { keptNumber } from '../../web/results/long-calls.mjs';
 // @ts-expect-error a script without types
 import { jsonLines, withNumbers, withTables } from '../../web/results/tables.mjs';
 
@@ -28,6 +31,20 @@ test('tables stand between their comments', () => {
   const page = (table: string) => `A\n<!-- of runs -->\n\n${table}\n\n<!-- end -->\nB`;
   expect(withTables(page('old\n\nrows'), { 'of runs': 'new' })).toBe(page('new'));
   expect(() => withTables(page('old'), {})).toThrow("no table for 'of runs'");
+});
+
+test('a number of a long call is kept only while the files that the call reads are the same', () => {
+  const kept = JSON.parse(readFileSync('web/results/long-calls.json', 'utf8'));
+  const call = Object.keys(kept).find((it) => it.startsWith('parallel-contexts'))!;
+  const { files, numbers } = kept[call];
+  const [path, value] = Object.entries(numbers)[0];
+  const compute = () => {
+    throw new Error('computed');
+  };
+  expect(keptNumber(call, Object.keys(files), path, compute)).toBe(value);
+  const others = [...Object.keys(files), 'LICENSE'];
+  expect(() => keptNumber(call, others, path, compute)).toThrow(`is of other files for ${call}`);
+  expect(() => keptNumber(call, Object.keys(files), 'no.path', compute)).toThrow(`has no no.path of ${call}`);
 });
 
 test('JSON with a line for each row holds the same', () => {

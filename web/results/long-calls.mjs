@@ -1,26 +1,60 @@
-// Numbers in sentences whose computation takes a minute: long-calls.json keeps them, by the call and the path in its
-// output. `npm run experiments -- --long` computes them anew, `-- --lacking` those that it does not have.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Numbers in sentences whose computation takes long: long-calls.json keeps them, by the call and the path in its output,
+// with a digest of the files that the call reads. `npm run experiments -- --long` computes them anew, `-- --lacking`
+// those that it does not have or whose files have changed.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const file = fileURLToPath(new URL('long-calls.json', import.meta.url));
 const kept = JSON.parse(readFileSync(file, 'utf8'));
 const found = {};
 
 /** Commands whose calls are long, all of them or those with such options. */
-const COMMANDS = { 'agent-attention': /./, 'token-prior': /./, 'position-meaning': /datasets=\d\d/ };
+const COMMANDS = {
+  'agent-attention': /./,
+  'attention-explanation': /./,
+  'attention-prior': /./,
+  'attention-sinks': /./,
+  'parallel-contexts': /./,
+  'position-meaning': /datasets=\d\d/,
+  'token-prior': /./,
+};
 export const isLong = (command, options) => COMMANDS[command]?.test(options) ?? false;
 
 let [isAnew, isLacking] = [false, false];
 /** From now on long calls are computed: all anew, or those that are not kept. */
 export const computeLongCalls = (which) => void ([isAnew, isLacking] = [which === 'all', which === 'lacking']);
 
-/** The kept number of a long call, or what `compute` gives where all are computed anew. */
-export function keptNumber(call, path, compute) {
-  const known = isAnew ? undefined : kept[call]?.[path];
+const digests = new Map(); // several calls read a file
+
+/** Of a file or folder, whatever its time. */
+function digestOf(path) {
+  if (!digests.has(path)) {
+    const content = statSync(path).isDirectory()
+      ? JSON.stringify(
+          readdirSync(path)
+            .toSorted()
+            .map((name) => [name, digestOf(join(path, name))]),
+        )
+      : readFileSync(path);
+    digests.set(path, createHash('sha256').update(content).digest('hex').slice(0, 16));
+  }
+  return digests.get(path);
+}
+
+/** The kept number of a long call that reads these files, or what `compute` gives where it is computed anew. */
+export function keptNumber(call, inputs, path, compute) {
+  const files = Object.fromEntries(inputs.map((it) => [it, digestOf(join(root, it))]));
+  const isSame = JSON.stringify(kept[call]?.files) === JSON.stringify(files);
+  const known = isAnew || !isSame ? undefined : kept[call].numbers[path];
   const value = known ?? (isAnew || isLacking ? compute() : undefined);
-  if (value === undefined) throw new Error(`long-calls.json has no ${path} of ${call}: npm run experiments -- --long`);
-  (found[call] ??= {})[path] = value;
+  if (value === undefined) {
+    const reason = kept[call] && !isSame ? 'is of other files for' : `has no ${path} of`;
+    throw new Error(`long-calls.json ${reason} ${call}: npm run experiments -- --lacking`);
+  }
+  (found[call] ??= { files, numbers: {} }).numbers[path] = value;
   return value;
 }
 
