@@ -38,6 +38,9 @@ for (const name of ['token-processes', 'regularizers', 'predicted-measures', 'pr
 write('text.txt', beginning());
 write('book.txt', readFileSync(`${TEXT}/data.txt`, 'utf8'));
 
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+write('version.ts', `/** The version of the page, that of package.json. */\nexport const VERSION = '${version}';\n`);
+
 const { VIEWS, viewNames } = await load('chapters/views.ts');
 const { figuresIn } = await load('plugins/partials.mts');
 write('figures.ts', `export const FIGURES = ${JSON.stringify(viewNames.flatMap(figuresIn))} as const;\n`);

@@ -18,6 +18,7 @@ import { resultsFiles } from './chapters/train/experiments/files';
 import { startUses } from './chapters/uses/chapter';
 import { labsFile } from './chapters/uses/files';
 import { VIEWS } from './chapters/views';
+import { showEmbedded, tellParent } from './controls/embed';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
@@ -25,6 +26,7 @@ import { followViews } from './controls/tabs';
 import { engineFile } from './engine/modules';
 import { Pool } from './engine/pool';
 import { prefetch } from './engine/shipped';
+import { VERSION } from './generated/version';
 import { HeadRegistry } from './heads/registry';
 import { PageState } from './state/page-state';
 import { child } from './ui/dom';
@@ -40,8 +42,10 @@ const page = { state, heads, pool: new Pool() };
 let repaint = () => {};
 followTheme(() => repaint());
 followViews(state);
-wireLinkNotice(state);
+const say = wireLinkNotice(state);
 state.readAddress();
+showEmbedded(state, say);
+tellParent(state);
 heads.add('sample', SAMPLE_NAME, sampleHeads());
 const lead = new LocalizationFigure(localize, heads, firstResult(localize.state, heads));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
@@ -58,6 +62,7 @@ function start(): void {
   wireEscape(state);
   wirePresets(state, labs.controlsOf);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
+  child(document, '[data-version]').textContent = VERSION;
   child(document, '[data-not-started]').remove();
   setTimeout(() => void prefetch([engineFile, mapsFile, labsFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }

@@ -2,7 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { count, decade, fixed, padded, short, tick } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
-import { linesOf, wrapped } from '../../web/charts/provenance';
+import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
+import { VERSION } from '../../web/generated/version';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/runs/panels';
@@ -78,7 +79,21 @@ const origin = {
 test('the text under an exported chart breaks at spaces, and a link anywhere', () => {
   expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
   expect(wrapped('https://a.host/', 8)).toEqual(['https://', 'a.host/']);
-  expect(linesOf({ ...origin, caption: '', settings: '' })).toEqual([origin.title, origin.link]);
+  expect(linesOf({ ...origin, caption: '', settings: '' })).toEqual([
+    origin.title,
+    origin.link,
+    `Eigenscope ${VERSION}`,
+  ]);
+});
+
+test('a citation has the version, the figure and its link', () => {
+  expect(citationOf(origin)).toBe(
+    '@software{eigenscope,\n' +
+      '  title   = {{Eigenscope}: when does attention localize?},\n' +
+      `  version = {${VERSION}},\n` +
+      '  note    = {Figure 1. Localization},\n' +
+      '  url     = {https://a.host/#m=0.25}\n}\n',
+  );
 });
 
 test('CSV keeps every digit, leaves nothing where there is none, and quotes what needs it', async () => {
@@ -90,16 +105,20 @@ test('CSV keeps every digit, leaves nothing where there is none, and quotes what
     ],
   };
   const text = await csvOf(table, origin).text();
-  const [title, caption, settings, link, ...lines] = text.split('\n');
+  const [title, caption, settings, link, version, ...lines] = text.split('\n');
   expect([title, caption]).toEqual(['# Figure 1. Localization', '# One line of caption.']);
-  expect([settings, link]).toEqual(['# Mean m: 0.25, Seed: 1', '# https://a.host/#m=0.25']);
+  expect([settings, link, version]).toEqual([
+    '# Mean m: 0.25, Seed: 1',
+    '# https://a.host/#m=0.25',
+    `# Eigenscope ${VERSION}`,
+  ]);
   expect(lines.join('\n')).toBe('a,"b,c"\n0.3333333333333333,\n"say ""so""",1e-300\n');
 });
 
 test('names from a file are no formulas and no control characters in CSV', async () => {
   const names = ['=HYPERLINK("http://x","y")', '+1', '-1', '@a', '\ta', 'a\u001b[2J\u009b\u007f', 'a=b'];
   const text = await csvOf({ columns: ['head', 'number'], rows: names.map((name) => [name, -1]) }, origin).text();
-  expect(text.split('\n').slice(5, -1)).toEqual([
+  expect(text.split('\n').slice(6, -1)).toEqual([
     '"\'=HYPERLINK(""http://x"",""y"")",-1',
     "'+1,-1",
     "'-1,-1",
@@ -125,7 +144,7 @@ test('cells of a grid are rows in CSV; JSON has axes and arrays once, floats wit
     },
   } as const satisfies Table;
   const csv = (await csvOf({ ...table, columns: [...table.columns] }, origin).text()).split('\n');
-  expect(csv.slice(4)).toEqual([
+  expect(csv.slice(5)).toEqual([
     'kind,x,y,value,regime,head',
     'cell,0,1,0.100000001,late,',
     'cell,0.1,1,,early,',
@@ -134,11 +153,11 @@ test('cells of a grid are rows in CSV; JSON has axes and arrays once, floats wit
     'head,0.5,2,,,1.2',
     '',
   ]);
-  expect(Math.fround(Number(csv[5].split(',')[3]))).toBe(Math.fround(0.1));
+  expect(Math.fround(Number(csv[6].split(',')[3]))).toBe(Math.fround(0.1));
   const { grid, rows, columns, ...told } = JSON.parse(
     await jsonOf({ ...table, columns: [...table.columns] }, origin).text(),
   );
-  expect(told).toEqual(origin);
+  expect(told).toEqual({ ...origin, version: VERSION });
   expect(columns).toEqual(table.columns);
   expect(rows).toEqual([['head', 0.5, 2, null, null, '1.2']]);
   expect(grid.axes[1]).toEqual({ name: 'x', at: [0, 0.1] });

@@ -1,3 +1,5 @@
+import { VERSION } from '../generated/version';
+
 /** Where an exported figure comes from: enough to find and to compute it again. */
 export interface Provenance {
   /** Number and name of the figure. */
@@ -14,7 +16,16 @@ export interface Provenance {
 
 /** The same in lines of text. */
 export function linesOf({ title, caption, settings, link }: Provenance): string[] {
-  return [title, caption, settings, link].map((line) => line.replace(/\s+/g, ' ').trim()).filter(Boolean);
+  return [title, caption, settings, link, `Eigenscope ${VERSION}`]
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .filter(Boolean);
+}
+
+/** An entry for BibTeX, of the figure in this version of the page. */
+export function citationOf({ title, link }: Provenance): string {
+  const fields = { title: '{Eigenscope}: when does attention localize?', version: VERSION, note: title, url: link };
+  const lines = Object.entries(fields).map(([name, value]) => `  ${name.padEnd(7)} = {${value}}`);
+  return `@software{eigenscope,\n${lines.join(',\n')}\n}\n`;
 }
 
 /** Breaks a text into lines of at most `most` characters, at spaces where there are any. */

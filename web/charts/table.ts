@@ -1,4 +1,5 @@
 import { csvFormatRow } from 'd3-dsv';
+import { VERSION } from '../generated/version';
 import { linesOf, type Provenance } from './provenance';
 
 /** What a figure shows, as numbers: the rows of its CSV file. */
@@ -93,7 +94,7 @@ function gridOf({ kind, axes, values, choices }: Grid) {
  */
 export function jsonOf({ columns, rows, grid }: Table, provenance: Provenance): Blob {
   const cells = grid && gridOf(grid);
-  const head = JSON.stringify({ ...provenance, grid: cells, columns }).slice(0, -1);
+  const head = JSON.stringify({ ...provenance, version: VERSION, grid: cells, columns }).slice(0, -1);
   const body = Array.from(rows, (row) => JSON.stringify(row));
   return new Blob([`${head},"rows":[\n${body.join(',\n')}\n]}\n`], { type: 'application/json' });
 }

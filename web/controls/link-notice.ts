@@ -29,8 +29,11 @@ export function problemsOf({ view, unknown, repeated, refused }: Link, views: Vi
   return sentences.filter(Boolean).join(' ');
 }
 
-/** Says at the top of the page what is wrong with a link, until it is closed or another one is read. */
-export function wireLinkNotice(state: PageState): void {
+/**
+ * Says at the top of the page what is wrong with a link, until it is closed or another one is read. Returns the
+ * function that says something there.
+ */
+export function wireLinkNotice(state: PageState): (message: string) => void {
   const place = child(document, '[data-link-notice]');
   const text = child(place, 'span');
   const say = (message: string) => {
@@ -47,4 +50,5 @@ export function wireLinkNotice(state: PageState): void {
         : problems && `Parts of this link are not applied. ${problems}`,
     );
   });
+  return say;
 }

@@ -1,4 +1,4 @@
-import { child } from '../ui/dom';
+import { child, flash } from '../ui/dom';
 import { hintScroll } from '../ui/scroll-hint';
 import { SHARED, type PageState } from '../state/page-state';
 import type { Values } from '../state/control';
@@ -74,18 +74,6 @@ export function wireButtons(page: PageState, view: string): void {
   });
   const sheet = root.querySelector('.controls');
   if (sheet) wireSheet(sheet, store);
-}
-
-/** Milliseconds for which a button shows what it has done. */
-const FLASH = 2500;
-
-/** Shows on a button what it has done, then its own text again. */
-function flash(button: HTMLElement, text: string): void {
-  button.dataset.label ??= button.textContent;
-  button.textContent = text;
-  setTimeout(() => {
-    button.textContent = button.dataset.label ?? '';
-  }, FLASH);
 }
 
 /** The figure that is nearest to the middle of the screen. */

@@ -22,6 +22,8 @@ export interface Destination {
 export class PageState<V extends Views = Views> {
   /** Another view is shown, or another place of it was asked for. */
   readonly moved = new Signal<Destination>();
+  /** The address bar has another fragment, which this page wrote. */
+  readonly addressed = new Signal<string>();
   /** A link was read, which may hold what is unknown. */
   readonly read = new Signal<Link>();
   readonly stores: { readonly [N in keyof V]: Store<StateOf<V[N]['controls']>> };
@@ -80,8 +82,7 @@ export class PageState<V extends Views = Views> {
   show(view: string): void {
     if (view === this.shown) return;
     this.shown = view;
-    history.pushState(null, '', this.addressOf(view));
-    this.known = location.hash;
+    this.write('pushState');
     this.moved.send({ view, place: '' });
   }
 
@@ -95,10 +96,7 @@ export class PageState<V extends Views = Views> {
     const { view, figure, state: given, refused } = this.linkOf(hash);
     const present = this.storeOf(view).state;
     const state = { ...given, ...pick(present, kept) };
-    if (view !== this.shown || !areEqual(state, present)) {
-      history.pushState(null, '', this.addressOf(this.shown));
-      this.known = location.hash;
-    }
+    if (view !== this.shown || !areEqual(state, present)) this.write('pushState');
     this.shown = view;
     this.storeOf(view).load(state, refused);
     this.moved.send({ view, place: figure && `figure-${figure}` });
@@ -136,8 +134,13 @@ export class PageState<V extends Views = Views> {
     // A link that was followed a moment ago, and is about to be read, is not written over.
     if (location.hash !== this.known && hasValues(location.hash)) return;
     if (this.reading) return;
-    const hash = this.hashOf(this.shown, figure);
-    if (location.hash !== hash) history.replaceState(null, '', this.addressOf(this.shown, figure));
+    if (location.hash === this.hashOf(this.shown, figure)) this.known = location.hash;
+    else this.write('replaceState', figure);
+  }
+
+  private write(how: 'pushState' | 'replaceState', figure = ''): void {
+    history[how](null, '', this.addressOf(this.shown, figure));
     this.known = location.hash;
+    this.addressed.send(this.known);
   }
 }

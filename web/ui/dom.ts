@@ -19,3 +19,15 @@ export function refill(parent: Element, children: readonly Element[]): void {
   if (own.length === children.length && own.every((it, i) => it.isEqualNode(children[i]))) return;
   parent.replaceChildren(...children);
 }
+
+/** Milliseconds for which a button shows what it has done. */
+const FLASH = 2500;
+
+/** Shows on a button what it has done, then its own text again. */
+export function flash(button: HTMLElement, text: string): void {
+  button.dataset.label ??= button.textContent;
+  button.textContent = text;
+  setTimeout(() => {
+    button.textContent = button.dataset.label ?? '';
+  }, FLASH);
+}

@@ -1,13 +1,10 @@
 import type { Provenance } from '../charts/provenance';
-import { png, save, standalone, type Bitmap } from '../charts/picture';
+import type { Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
-import { csvOf, jsonOf, type Table } from '../charts/table';
+import type { Table } from '../charts/table';
 import { child } from './dom';
-import { referTo, type FigureId } from './registry';
-
-/** What a figure can be saved as. */
-const KINDS = ['svg', 'png', 'csv', 'json'] as const;
-const NUMBERS = { csv: csvOf, json: jsonOf };
+import { figureMenu } from './figure-menu';
+import type { FigureId } from './registry';
 
 /** Height of a picture: a share of its width, in [`least`, `most`] pixels. */
 export interface Shape {
@@ -51,7 +48,7 @@ export class Frame {
 
   constructor(
     readonly id: FigureId,
-    private table: () => Table | null,
+    table: () => Table | null,
   ) {
     this.root = child(document.body, `#figure-${id}`);
     this.chart = child(this.root, '.chart');
@@ -59,34 +56,9 @@ export class Frame {
     this.live = child(this.root, '[data-live]');
     this.message = child(this.root, '.message');
     this.progress = child(this.root, '.progress');
-    this.root.append(this.exports());
-  }
-
-  /** A menu of buttons that save the picture and its numbers. */
-  private exports(): HTMLElement {
-    const menu = Object.assign(document.createElement('details'), { className: 'exports' });
-    const row = document.createElement('div');
-    const summary = Object.assign(document.createElement('summary'), { textContent: 'Export' });
-    menu.append(summary, row);
-    menu.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !menu.open) return;
-      event.preventDefault(); // the chosen head stays
-      menu.open = false;
-      summary.focus();
-    });
-    const name = referTo(this.id);
-    const figure = name[0].toUpperCase() + name.slice(1);
-    for (const kind of KINDS) {
-      const textContent = kind.toUpperCase();
-      const button = Object.assign(document.createElement('button'), { type: 'button', textContent });
-      const thing = kind in NUMBERS ? `Numbers of ${name}` : figure;
-      button.dataset.export = kind;
-      button.setAttribute('aria-label', `${thing} as ${textContent}`);
-      button.addEventListener('click', () => void this.export(kind));
-      row.append(button);
-    }
-    summary.setAttribute('aria-label', `Export ${name}`);
-    return menu;
+    const picture = () => this.svg && { svg: this.svg, bitmaps: this.bitmaps };
+    const provenance = () => ({ title: this.title, ...this.provenance() });
+    this.root.append(figureMenu({ id, root: this.root, picture, table, provenance }));
   }
 
   /** Calls back when the place has another width than before, or another height is left for a picture in sight. */
@@ -231,18 +203,5 @@ export class Frame {
   rest(): void {
     this.resting = true;
     if (!this.next) this.progress.classList.add('done');
-  }
-
-  private async export(kind: (typeof KINDS)[number]): Promise<void> {
-    const name = `eigenscope-${this.id}.${kind}`;
-    const provenance = { title: this.title, ...this.provenance() };
-    if (kind === 'csv' || kind === 'json') {
-      const table = this.table();
-      if (table) save(NUMBERS[kind](table, provenance), name);
-      return;
-    }
-    if (!this.svg) return;
-    const text = standalone(this.svg, this.bitmaps, provenance);
-    save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
   }
 }

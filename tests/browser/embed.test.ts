@@ -1,0 +1,59 @@
+// A figure sent on: its link, its citation, and the figure alone in an iframe of another page.
+import { expect, test } from 'vitest';
+import { VERSION } from '../../web/generated/version';
+import { browser, host, openBrowser, settled, visit } from './browser';
+
+openBrowser();
+
+test('an iframe shows one figure with its controls, and tells its state to the page around it', async () => {
+  const { page, errors } = await visit(browser, 'about:blank', { settle: false });
+  await page.goto(host.address);
+  const source = `${host.address}?embed=depth#collapse?depth=4&stacks=2`;
+  await page.setContent(`<iframe src="${source}" width="900" height="700"></iframe>`);
+  await page.evaluate(() => {
+    const heard: unknown[] = [];
+    Object.assign(window, { heard });
+    addEventListener('message', ({ data }) => heard.push(data));
+  });
+  const frame = page.frames()[1];
+  await frame.locator('#figure-depth .chart svg').waitFor();
+  const seen = await frame.locator('.figure:visible').evaluateAll((all) => all.map(({ id }) => id));
+  expect(seen).toEqual(['figure-depth']);
+  expect(await frame.locator('header, footer').filter({ visible: true }).count()).toBe(0);
+  const depth = frame.locator('#field-collapse-depth');
+  await depth.fill('5');
+  await depth.blur();
+  await page.waitForFunction(() => JSON.stringify((window as unknown as Heard).heard).includes('depth=5'));
+  const link = frame.locator('.whole-page');
+  expect(await link.getAttribute('href')).toMatch(/^\/some\/where\/#collapse\?.*depth=5/);
+  expect(errors).toEqual([]);
+});
+
+interface Heard {
+  heard: unknown[];
+}
+
+test('a name that no figure has is refused with those that there are', async () => {
+  const { page } = await visit(browser, `${host.address}?embed=nothing`, { settle: false });
+  const notice = page.locator('[data-link-notice]');
+  await notice.waitFor();
+  expect(await notice.textContent()).toMatch(/embed in the address must be one of lead, .*: found “nothing”/);
+});
+
+test('the menu of a figure copies its link and a citation with the version', async () => {
+  const { page } = await visit(browser, `${host.address}#collapse?depth=3&stacks=2`, { settle: false });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await settled(page, 'depth');
+  const menu = page.locator('#figure-depth .exports');
+  await menu.locator('summary').click();
+  await menu.locator('button', { hasText: 'Link' }).click();
+  await menu.locator('button', { hasText: 'Copied' }).waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toContain('#collapse?');
+  expect(link).toContain('figure=depth');
+  await menu.locator('button', { hasText: 'Cite' }).click();
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('@software'));
+  const citation = await page.evaluate(() => navigator.clipboard.readText());
+  expect(citation).toContain(`version = {${VERSION}}`);
+  expect(citation).toContain(link);
+});

@@ -1,0 +1,50 @@
+import type { PageState } from '../state/page-state';
+import { child, html } from '../ui/dom';
+import { FIGURES } from '../ui/registry';
+
+/** The parameter of the address that asks for one figure alone. */
+const PARAMETER = 'embed';
+
+/**
+ * Shows one figure with its controls where the address ends with `?embed=FIGURE`, for an iframe of another page;
+ * a name that no figure has is refused in words. The state is in the fragment, as everywhere.
+ */
+export function showEmbedded(state: PageState, refuse: (message: string) => void): void {
+  const id = new URLSearchParams(location.search).get(PARAMETER);
+  if (id === null) return;
+  const entry = FIGURES.find((figure) => figure.id === id);
+  if (!entry) {
+    const names = FIGURES.map((figure) => figure.id).join(', ');
+    return refuse(`${PARAMETER} in the address must be one of ${names}: found “${id}”.`);
+  }
+  const root = document.documentElement;
+  root.dataset.embed = id;
+  const figure = child(document, `#figure-${id}`);
+  const view = child(document, `#${entry.chapter}`);
+  for (let part: Element = figure; part !== document.body && part.parentElement; part = part.parentElement) {
+    for (const other of part.parentElement.children) {
+      const isUsed = other === part || other.matches('.controls, [data-link-notice], #announcer, script, summary');
+      if (!isUsed) other.classList.add('not-embedded');
+    }
+  }
+  const folded = figure.closest('details');
+  if (folded) folded.open = true;
+  const whole = html('a', { className: 'whole-page', textContent: 'Open in Eigenscope', target: '_blank' });
+  whole.rel = 'noopener';
+  const follow = () => {
+    whole.href = location.pathname + (location.hash || `#figure-${id}`);
+  };
+  state.addressed.subscribe(follow);
+  follow();
+  view.append(whole);
+  if (state.view !== entry.chapter) state.show(entry.chapter);
+}
+
+/**
+ * Tells the page around an iframe the fragment of the address, which is the state: the parent may show it in its own
+ * address bar. It is the message that Spaces of the Hugging Face Hub read.
+ */
+export function tellParent(state: PageState): void {
+  if (parent === window) return;
+  state.addressed.subscribe((hash) => parent.postMessage({ hash, queryString: location.search.slice(1) }, '*'));
+}

@@ -1,0 +1,74 @@
+import { citationOf, type Provenance } from '../charts/provenance';
+import { png, save, standalone, type Bitmap } from '../charts/picture';
+import { csvOf, jsonOf, type Table } from '../charts/table';
+import { flash, html } from './dom';
+import { referTo, type FigureId } from './registry';
+
+/** The formats of a figure's picture and numbers. */
+const FORMATS = ['svg', 'png', 'csv', 'json'] as const;
+type Format = (typeof FORMATS)[number];
+const NUMBERS = { csv: csvOf, json: jsonOf };
+
+/** What the menu passes on. */
+export interface Shared {
+  id: FigureId;
+  /** The whole figure, which fills the screen in a talk. */
+  root: HTMLElement;
+  /** The picture as it is drawn now; null while there is none. */
+  picture: () => { svg: SVGSVGElement; bitmaps: Bitmap[] } | null;
+  /** The numbers of the picture; null while there are none. */
+  table: () => Table | null;
+  provenance: () => Provenance;
+}
+
+/** The menu with which a figure is sent on: its link, the whole screen, files of picture and numbers, a citation. */
+export function figureMenu(shared: Shared): HTMLElement {
+  const { id, root } = shared;
+  const name = referTo(id);
+  const summary = html('summary', { textContent: 'Share', ariaLabel: `Share ${name}` });
+  const row = html('div', {});
+  const menu = html('details', { className: 'exports' });
+  menu.append(summary, row);
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return;
+    event.preventDefault(); // the chosen head stays
+    menu.open = false;
+    summary.focus();
+  });
+  const add = (textContent: string, ariaLabel: string, act: (button: HTMLElement) => void) => {
+    const button = html('button', { type: 'button', textContent, ariaLabel });
+    button.addEventListener('click', () => act(button));
+    row.append(button);
+    return button;
+  };
+  const copy = (text: string) => (button: HTMLElement) => {
+    navigator.clipboard.writeText(text).then(
+      () => flash(button, 'Copied'),
+      () => flash(button, 'Not allowed by the browser'),
+    );
+  };
+  add('Link', `Copy the link to ${name}`, (button) => copy(shared.provenance().link)(button));
+  if (document.fullscreenEnabled)
+    add('Full screen', `${name} on the whole screen`, () => void root.requestFullscreen());
+  const figure = name[0].toUpperCase() + name.slice(1);
+  for (const format of FORMATS) {
+    const thing = format in NUMBERS ? `Numbers of ${name}` : figure;
+    const label = format.toUpperCase();
+    add(label, `${thing} as ${label}`, () => void saveAs(format, shared)).dataset.export = format;
+  }
+  add('Cite', `Copy a BibTeX entry for ${name}`, (button) => copy(citationOf(shared.provenance()))(button));
+  return menu;
+}
+
+async function saveAs(format: Format, { id, picture, table, provenance }: Shared): Promise<void> {
+  const name = `eigenscope-${id}.${format}`;
+  if (format === 'csv' || format === 'json') {
+    const numbers = table();
+    if (numbers) save(NUMBERS[format](numbers, provenance()), name);
+    return;
+  }
+  const drawn = picture();
+  if (!drawn) return;
+  const text = standalone(drawn.svg, drawn.bitmaps, provenance());
+  save(format === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
+}
