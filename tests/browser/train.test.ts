@@ -493,7 +493,7 @@ test('the figures of the runs show its heads, its attention and its words', asyn
   });
   await page.locator('.cards').scrollIntoViewIfNeeded();
   await page.locator('.cards li:nth-child(2) p', { hasText: /\S/ }).waitFor();
-  expect(await page.locator('.cards h3').allTextContents()).toEqual(['baseline', 'LocAteR']);
+  expect(await page.locator('.cards h2').allTextContents()).toEqual(['baseline', 'LocAteR']);
   expect(errors).toEqual([]);
 });
 

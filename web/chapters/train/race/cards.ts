@@ -25,7 +25,7 @@ const CURVES = [
   { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
 ] as const;
 /** Pixels of a small chart. */
-const [WIDTH, HEIGHT] = [180, 60];
+const [WIDTH, HEIGHT] = [180, 66];
 
 /** The places on the page of what is shown of a run. */
 interface Card {
@@ -77,8 +77,9 @@ export class RunCards {
     const styles = stylesOf(this.shown.all);
     for (const card of this.cards) {
       const style = styles.find(({ run }) => run.kind === card.kind);
-      card.recorded.hidden = !style?.run.recorded;
-      card.recorded.textContent = `recorded to step ${count(style?.run.rows.at(-1)?.step ?? 0)}`;
+      const recorded = style?.run.recorded ? style.run.rows.at(-1) : undefined;
+      card.recorded.hidden = !recorded;
+      card.recorded.textContent = recorded ? `recorded, ${count(recorded.step)} steps` : '';
       CURVES.forEach((curve, i) => card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles) : [])));
     }
   }
@@ -188,11 +189,12 @@ function cardOf(kind: TrainingRun['kind'], colour: string): Card {
   const place = html('li', {});
   place.style.setProperty('--run', colour);
   const [head, pictures] = [html('div', { className: 'card-head' }), html('div', { className: 'card-pictures' })];
-  const [title, state] = [html('h3', { textContent: regularizers[kind] }), html('span', {})];
+  const [title, state] = [html('h2', { textContent: regularizers[kind] }), html('span', {})];
   const recorded = html('em', { hidden: true });
   const curves = CURVES.map(() => html('figure', {}));
   const matrix = html('canvas', { className: 'card-matrix', width: 1, height: 1, role: 'img' });
   const [measured, text] = [html('div', { className: 'card-measured' }), html('p', {})];
+  matrix.setAttribute('aria-label', 'attention of a head');
   head.append(title, state, recorded);
   pictures.append(...curves, matrix);
   place.append(head, pictures, measured, text);
