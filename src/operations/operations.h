@@ -8,9 +8,9 @@
 /// row(operation): the name of its variable without `_operation`. The order is that of the commands in the
 /// help.
 #define EIGENSCOPE_OPERATIONS(row)                                                                 \
-  row(propagation) row(simulate) row(sweep) row(map) row(spectrum) row(attention) row(row_entropy) \
-      row(softmax_row) row(rank_correlation) row(lines) row(head_theory) row(collapse)             \
-          row(collapse_map) row(cosines) row(token_plane) row(heads) row(head_drift)               \
+  row(propagation) row(simulate) row(sweep) row(map) row(spectrum) row(attention) row(random_head) \
+      row(row_entropy) row(softmax_row) row(rank_correlation) row(lines) row(head_theory)          \
+          row(collapse) row(collapse_map) row(cosines) row(token_plane) row(heads) row(head_drift) \
               row(rotary_circuits) row(tensors) row(attend) row(layer_spectra) row(predict)        \
                   row(train) row(evaluate) row(generate) row(run_attention) row(position_meaning)  \
                       row(latent_classes) row(latent_values) row(attention_prior) row(token_prior) \

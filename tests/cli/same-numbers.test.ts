@@ -368,6 +368,19 @@ test('a spectrum, an attention matrix and a phase map', () => {
     expect(Math.abs(attention.weights[i]! - weight)).toBeLessThan(1e-7);
   });
 
+  const head = finish(native, 'random-head', { ...own, ...kind, selected: 1, query: 20 });
+  const terminalHead = json('random-head', { ...setting, query: 20 });
+  expect(head.eigenvalues).toEqual(eigenvalues);
+  expect(head.weights).toEqual(attention.weights);
+  expect(terminalHead.moments).toEqual(spectrum.moments);
+  expect(terminalHead.weights).toEqual(terminal.weights);
+  const theory = json('propagation', { ...drawn, tokens, correlation, length, temperature, query: 20 });
+  for (const name of ['mean', 'std', 'rho'] as const) {
+    expect(terminalHead[name]).toEqual(theory[name]);
+    expectSame(head[name], theory[name]);
+  }
+  expect([head.localization, head.regime]).toEqual([theory.localization, theory.regime]);
+
   const terminalMap = json('map', { length: 24, asymmetry: 0.3, x_count: 5, y_count: 5 });
   const map = finish(native, 'map', {
     length: 24,
