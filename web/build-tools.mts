@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { printedBeside, wordsOf } from '../.ci/eigenscope.mjs';
-import { PASSAGE, QUERIES } from './chapters/model/reading';
+import { PASSAGE, QUERIES } from './chapters/model/reading/reading';
 import type { VIEWS, ViewName } from './chapters/views';
 import type { Input, JobName, NativeEngine, Output, TokensSource } from './engine/protocol';
 

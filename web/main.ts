@@ -12,7 +12,7 @@ import { startLocalize } from './chapters/localize/chapter';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first-result';
 import { LocalizationFigure } from './chapters/localize/localization';
 import { startModel } from './chapters/model/chapter';
-import { sampleFiles } from './chapters/model/sample';
+import { sampleFiles } from './chapters/model/reading/samples';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/experiments/files';
 import { startUses } from './chapters/uses/chapter';

@@ -6,7 +6,7 @@ import { written } from '../../web/chapters/presets.ts';
 import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/localize/correlation-rows.ts';
 import { fixed } from '../../web/charts/format.ts';
 import { correlationsHtml } from '../../web/chapters/localize/correlations.ts';
-import { PASSAGE } from '../../web/chapters/model/reading.ts';
+import { PASSAGE } from '../../web/chapters/model/reading/reading.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import sample from '../../web/generated/sample.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { brushed } from '../../web/heads/brush.ts';
-import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
+import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/table/columns.ts';
 import { quoted } from '../../web/state/quoted';
 import {
   checkpointsOf,
@@ -8,9 +8,9 @@ import {
   shardText,
   sourceOf,
   withoutCheckpoint,
-} from '../../web/chapters/model/checkpoint-files.ts';
-import { leftOutText } from '../../web/chapters/model/left-out-files.ts';
-import { readText } from '../../web/chapters/model/scan.ts';
+} from '../../web/chapters/model/files/files.ts';
+import { leftOutText } from '../../web/chapters/model/files/files.ts';
+import { readText } from '../../web/chapters/model/opening/checkpoints.ts';
 
 const at = (path: string) => {
   const folder = path.split('/').slice(0, -1).join('/');

@@ -1,7 +1,7 @@
 // The sentences above the table of heads, from heads with known numbers.
 import { expect, test } from 'vitest';
-import { diagnosisOf } from '../../web/chapters/model/diagnosis.ts';
-import type { Found } from '../../web/chapters/model/columns.ts';
+import { diagnosisOf } from '../../web/chapters/model/table/words.ts';
+import type { Found } from '../../web/chapters/model/table/columns.ts';
 import type { PlacedHead } from '../../web/heads/registry.ts';
 
 /** A head of width 100 with ||W||_F = 10: its mean is near zero up to a trace of 2. */

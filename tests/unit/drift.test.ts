@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { driftOf } from '../../web/chapters/model/drift';
+import { driftOf } from '../../web/chapters/model/compare/drift';
 
 test('a drift is a change in units of the spread over the heads', () => {
   const { heads, rms } = driftOf([1, 3, NaN, 5, 7], [1.5, 3, 4, NaN, 6]);

@@ -1,6 +1,6 @@
 // Layers of a pass: which are shown while it goes on, after it failed and after it was cancelled.
 import { expect, test, vi } from 'vitest';
-import { attendByLayers, layersDoneText } from '../../web/chapters/model/layers-done';
+import { attendByLayers, layersDoneText } from '../../web/chapters/model/reading/reading';
 import type { FigureContext } from '../../web/chapters/model/state';
 import type { Attended } from '../../web/engine/protocol';
 

@@ -1,7 +1,7 @@
 // The heads that a predictor level gets wrong, and the reason that is shown.
 import { expect, test } from 'vitest';
-import { missesOf } from '../../web/chapters/model/misses.ts';
-import { LEVELS } from '../../web/chapters/model/predictor-levels.ts';
+import { missesOf } from '../../web/chapters/model/predictors/words.ts';
+import { LEVELS } from '../../web/chapters/model/predictors/words.ts';
 
 const place = (name: string) => LEVELS.findIndex((level) => level.name === name);
 const KEYS = place('keys');

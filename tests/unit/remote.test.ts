@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { AddressError } from '../../web/chapters/model/host';
-import { hubModel } from '../../web/chapters/model/hub';
-import { remoteCheckpoint } from '../../web/chapters/model/remote';
+import { AddressError } from '../../web/chapters/model/files/remote';
+import { hubModel } from '../../web/chapters/model/files/remote';
+import { remoteCheckpoint } from '../../web/chapters/model/files/remote';
 
 /** Resolves when a request is given up. */
 const aborted = (signal: AbortSignal) =>

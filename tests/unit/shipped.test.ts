@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { load } from '../../web/engine/shipped';
-import { sampleFiles } from '../../web/chapters/model/sample';
+import { sampleFiles } from '../../web/chapters/model/reading/samples';
 import { resultsFiles } from '../../web/chapters/train/experiments/files';
 
 afterEach(() => vi.unstubAllGlobals());

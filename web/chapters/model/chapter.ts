@@ -7,27 +7,26 @@ import { runFigures } from '../../ui/run-figures';
 import type { OpenedCheckpoint } from '../shared/checkpoint';
 import type { Chapter, Page } from '../shared/page';
 import { TextSource, utf8Of } from '../shared/text-source';
-import { sourceOf } from './checkpoint-files';
-import { Checkpoints } from './checkpoints';
-import { ChosenPicture, listenForPictures } from './chosen-picture';
-import { measuredEntropy } from './columns';
-import { CompareFigure } from './compare';
-import { CheckpointOpener } from './open-checkpoint';
-import { HeadDistanceFigure } from './head-distance';
-import { HeadSpectraFigure } from './head-spectra';
-import { HeadStepsFigure } from './head-steps';
-import { HeadTable } from './head-table';
-import { HeadTextFigure } from './head-text';
-import { PredictorsFigure } from './predictors';
-import { HeadMeasurements } from './measurements';
-import { keepInSight } from './pane';
-import { CovarianceTraces } from './other-traces';
-import { Picks } from './picks';
-import { PredictionNotes } from './prediction-notes';
-import { showWhatCanBeRead } from './readable';
-import { RotaryCircuitsFigure } from './rotary-circuits';
-import { loadRotarySample } from './rotary-sample';
-import { TokenMetricFigure } from './token-metric';
+import { sourceOf } from './files/files';
+import { Checkpoints } from './opening/checkpoints';
+import { ChosenPicture, listenForPictures } from './picture/picture';
+import { measuredEntropy } from './table/columns';
+import { CompareFigure } from './compare/figure';
+import { CheckpointOpener } from './opening/opener';
+import { HeadDistanceFigure } from './head-distance/figure';
+import { HeadSpectraFigure } from './head-spectra/figure';
+import { HeadStepsFigure } from './head-steps/figure';
+import { HeadTable } from './table/table';
+import { HeadTextFigure } from './head-text/figure';
+import { PredictorsFigure } from './predictors/figure';
+import { HeadMeasurements } from './reading/measurements';
+import { CovarianceTraces } from './opening/traces';
+import { Picks } from './reading/picks';
+import { PredictionNotes } from './predictors/notes';
+import { showWhatCanBeRead } from './reading/reading';
+import { RotaryCircuitsFigure } from './rotary-circuits/figure';
+import { loadRotarySample } from './reading/samples';
+import { TokenMetricFigure } from './token-metric/figure';
 import type { State, Store } from './state';
 
 /** The control of a field that a scan refuses: its heads are not those of stacks or training runs. */
@@ -145,4 +144,17 @@ export function startModel(
     show: () => state.show('model'),
   });
   return { ...figures, opened: checkpoints };
+}
+
+/**
+ * Tells the style sheet by how much a pane that stays in sight beside what scrolls is higher than the screen: its
+ * lower end then stays, and nothing of it is cut or scrolls by itself.
+ */
+export function keepInSight(pane: HTMLElement): void {
+  const measure = () => {
+    const room = innerHeight - parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+    pane.style.setProperty('--over', `${Math.max(0, pane.offsetHeight - room)}px`);
+  };
+  new ResizeObserver(measure).observe(pane);
+  addEventListener('resize', measure);
 }

@@ -7,7 +7,7 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
-import { EXAMPLES } from './examples';
+import { EXAMPLES } from './head-text/patterns';
 
 /** What is both predicted and measured of every head; a share is in [0, 1]. */
 export const predictedMeasures: Record<PredictedMeasure, { label: string; meaning: string; share: boolean }> = measures;

@@ -1,6 +1,6 @@
 // Attention of the sample's heads on the example sentences.
 import type { BuildTools } from '../../../build-tools.mts';
-import { EXAMPLES } from '../examples';
+import { EXAMPLES } from './patterns';
 
 export async function build(tools: BuildTools): Promise<void> {
   const attended = EXAMPLES.map(async ({ reading }) => {

@@ -1,0 +1,372 @@
+import { short } from '../../../charts/format';
+import { legend } from '../../../charts/legend';
+import { columnOf } from '../table/columns';
+import { entryOf, referTo } from '../../../ui/registry';
+import { MatrixPicture, matrixRows } from '../../../charts/matrix';
+import { fieldRamp, stripOf } from '../../../charts/palette';
+import { compose } from '../../../charts/plot';
+import type { Table } from '../../../charts/table';
+import type { Attended, Head } from '../../../engine/protocol';
+import { EngineError } from '../../../engine/pool';
+import { placeOf } from '../../../heads/brush';
+import type { Checkpoints } from '../opening/checkpoints';
+import { HeadPicture, type ChosenPicture } from '../picture/picture';
+import { rowOf, type HeadMeasurements } from '../reading/measurements';
+import { missingOf, sourceOf } from '../files/files';
+import { EXAMPLES, KINDS, tokensOf, type Pattern } from './patterns';
+import { wordsOf } from './words';
+import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
+import { placeName } from '../../../heads/registry';
+import { loadSampleTexts } from '../reading/samples';
+import type { Checkpoint } from '../../shared/checkpoint';
+import { weightsBytes } from '../../shared/sample-weights';
+import { quoted } from '../../../state/quoted';
+import { child } from '../../../ui/dom';
+import { Frame } from '../../../ui/frame';
+import type { Figure, FigureContext, State, Store } from '../state';
+
+/** Pixels of a row that has a name. */
+const ROW = 11;
+const ROOM = 74;
+const LETTERS = 11;
+/** Pixels of the picture's side, and of the line below it. */
+const [LEAST_SIDE, MOST_SIDE, LINE] = [300, 560, 60];
+/** Pixels of the figure around its picture and of the bar above: on a screen that is higher all of it is in sight. */
+const AROUND = 360;
+
+/** What a head of the model reads in a text, or in a picture. */
+export class HeadTextFigure implements Figure {
+  readonly id = 'head-text';
+  readonly inputs = ['reading'] as const;
+  readonly repaintOn = ['head', 'level'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+  private matrix = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
+  private picture: HeadPicture;
+  /** A picture was chosen later than a sentence was typed. */
+  private prefersPicture = false;
+  /** What was shown last: it is cleared for the other. */
+  private reads: 'text' | 'picture' = 'text';
+  private noted = '';
+  /** The last answer that is not partial. */
+  private whole: { files: Checkpoint; text: Attended; reading: string } | null = null;
+  /** A person has cancelled since. */
+  private isCancelled = false;
+  private words = child(document, '[data-head-words]');
+  private select = child<HTMLSelectElement>(document, '[data-head-select]');
+  /** Below the sentence that is typed: it is not the one that is shown. */
+  private ofSample = child(document, '[data-of-sample]');
+  /** The heads among which `select` offers a choice. */
+  private listed = '';
+
+  constructor(
+    private store: Store,
+    private checkpoints: Checkpoints,
+    private measurements: HeadMeasurements,
+    chosen: ChosenPicture,
+    repaint: () => void,
+  ) {
+    this.picture = new HeadPicture(this.frame, chosen, repaint);
+    chosen.changed.subscribe(() => (this.prefersPicture = true));
+    store.changed.subscribe(({ names }) => {
+      if (names.has('reading')) this.prefersPicture = false;
+    });
+    checkpoints.changed.subscribe((fresh) => {
+      if (fresh) this.prefersPicture = false;
+    });
+    this.select.addEventListener('change', () => {
+      store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
+    });
+    const sentence = child<HTMLInputElement>(document, '#field-model-reading');
+    sentence.addEventListener('focus', () => sentence.select()); // ready to type over
+  }
+
+  shownInputs(): Partial<State> {
+    return { reading: this.measurements.reading };
+  }
+
+  async compute(context: FigureContext): Promise<void> {
+    const { files } = this.checkpoints;
+    if (!files) return this.showSample();
+    this.isCancelled = false;
+    const { model, index, config } = files;
+    const { pictures } = await context.run('tensors', { model, index, config });
+    this.picture.offer(pictures);
+    if (pictures && (this.prefersPicture || missingOf(files))) {
+      return this.lookAt(context, files, missingOf(files) !== '');
+    }
+    if (missingOf(files)) {
+      return this.measurements.set({ text: null, unreadable: missingOf(files) });
+    }
+    try {
+      await this.read(context, files);
+    } catch (error) {
+      const isUnasked = error instanceof EngineError && !error.begun;
+      if (context.signal.aborted || isUnasked) this.restore(files);
+      const isRefused = isUnasked && error.name === 'FormatError';
+      if (!isRefused || this.measurements.text) throw error; // a model that has read some layers can be read
+      if (pictures) return this.lookAt(context, files, true);
+      this.measurements.set({ text: null, unreadable: error.message });
+    }
+  }
+
+  /** Runs the model on the typed text, and shows its layers as they are done. */
+  private async read(context: FigureContext, files: Checkpoint): Promise<void> {
+    const { model, index, config, tokenizer } = files;
+    const { reading } = context.state;
+    const settings = { text: reading, length: LONGEST, fit_length: true, passages: 1, weights: true };
+    const input = { model, index, config, tokenizer, ...settings };
+    const text = await attendByLayers(context, input, (part, progress) => {
+      this.measurements.set({ text: part, reading, isPartial: true });
+      context.show(progress);
+    });
+    this.measurements.set({ text, reading });
+    this.whole = { files, text, reading };
+  }
+
+  /**
+   * After a cancel, or where the newest sentence could not be read: shows the last whole answer of this model again,
+   * or leaves the first layers that are shown.
+   */
+  private restore(files: Checkpoint): void {
+    const { whole, measurements } = this;
+    if (!measurements.text || this.checkpoints.files !== files) return;
+    this.isCancelled = true;
+    if (whole?.files === files) measurements.set({ text: whole.text, reading: whole.reading });
+  }
+
+  /** Runs the model on the chosen picture. */
+  private async lookAt(context: FigureContext, files: Checkpoint, onlyPictures: boolean): Promise<void> {
+    const text = await this.picture.ask(context, files);
+    this.measurements.set({ text, onlyPictures });
+    this.whole = { files, text, reading: this.measurements.reading };
+  }
+
+  /** Shows the sample’s answer to one of the examples, unless a model is opened meanwhile. */
+  async showSample(): Promise<void> {
+    const texts = await loadSampleTexts();
+    if (this.checkpoints.files) return;
+    const { reading } = this.store.state;
+    const known = texts.has(reading) ? reading : this.measurements.reading || EXAMPLES[0].reading;
+    if (known !== this.measurements.reading) this.measurements.set({ text: texts.get(known), reading: known });
+  }
+
+  /** Which sentence the figure shows where another one is typed; '' where that is not so. */
+  private sampleText(): string {
+    const { reading } = this.measurements;
+    if (this.checkpoints.files || this.store.state.reading === reading) return '';
+    return (
+      `Shown is the attention on “${reading}”. Another sentence needs the sample’s weights` +
+      (weightsBytes ? '.' : ': open a folder with its model.safetensors, config.json and tokenizer.json.')
+    );
+  }
+
+  paint(): void {
+    const { frame } = this;
+    const { text } = this.measurements;
+    this.follow();
+    const reads = isPicture(text) ? 'picture' : 'text';
+    if (reads !== this.reads) frame.clear();
+    this.reads = reads;
+    this.picture.show(reads === 'picture');
+    this.matrix.setPresent(reads === 'text');
+    if (reads === 'picture') return this.paintPicture();
+    const isThere = !this.isElsewhere;
+    const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
+    const pattern = found ? this.measurements.patternOf(found) : null;
+    const said = found ? wordsOf(found, pattern, this.column('entropy')) : '';
+    const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
+    const isCut = text && text.text_passages > text.passages.length;
+    const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
+    const choice = pattern ? this.choiceText() : '';
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice}${this.otherText()}`;
+    frame.retitle(this.title(pattern));
+    if (!isThere) return this.sayElsewhere();
+    const weights = this.measurements.weightsOf(this.place());
+    if (!text || !weights) {
+      frame.clear();
+      return;
+    }
+    this.note('');
+    const length = tokensOf(text).length;
+    const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
+    const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
+    const side = this.side(key.height);
+    const named = length * ROW < side - ROOM;
+    const axes = this.matrix.chart(length, side, {
+      label: 'attention weights',
+      x: 'key →',
+      y: '↓ query',
+      ...(named && { name: (place: number) => shortened(tokensOf(text)[place - 1]), room: ROOM }),
+    });
+    const size = { width: frame.width, height: key.height + side };
+    const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, this.caption(text));
+    svg.append(key.render());
+    const matrix = { length, values: weights };
+    frame.put(svg, [this.matrix.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
+    frame.say(this.caption(text));
+  }
+
+  private paintPicture(): void {
+    const { frame, picture } = this;
+    const name = placeName(this.place());
+    this.words.textContent = '';
+    this.note('');
+    frame.retitle(`Attention of ${name} over a picture`);
+    picture.paint(this.place(), this.checkpoints.model.name, Math.min(frame.width, MOST_SIDE));
+  }
+
+  table(): Table | null {
+    const { text } = this.measurements;
+    if (isPicture(text)) return this.picture.table(this.place());
+    const values = this.measurements.weightsOf(this.place());
+    if (!text || !values) return null;
+    const tokens = tokensOf(text);
+    const weights = matrixRows({ length: tokens.length, values }, (row) => [row + 1]);
+    function* rows(): Generator<(string | number | null)[]> {
+      let at = 0;
+      for (const [query, ...rest] of weights) yield [query, tokens[at++], ...rest];
+    }
+    return { columns: ['query', 'token', ...tokens.map((_, key) => `key_${key + 1}`)], rows: rows() };
+  }
+
+  /** Offers the heads of the model, and shows the one that is looked at. */
+  private follow(): void {
+    const { model } = this.checkpoints;
+    const key = `${model.key} ${model.name} ${model.heads.length}`;
+    if (this.listed !== key) {
+      this.listed = key;
+      const options = model.heads.map((it) => new Option(placeName(it), placeOf(it)));
+      this.select.replaceChildren(...options);
+    }
+    this.select.value = placeOf(this.place());
+    const text = this.isElsewhere ? '' : this.sampleText();
+    this.ofSample.hidden = text === '';
+    child(this.ofSample, 'span').textContent = text;
+  }
+
+  /** Pixels of the picture's side: it ends on the first screen, with the line below it, where there is room. */
+  private side(above: number): number {
+    const { chart, width } = this.frame;
+    // Not where the chart is at present: its column stays in sight while the page scrolls.
+    const top = child(document, '.bench').offsetTop + chart.offsetTop;
+    const room = innerHeight - top - above - LINE;
+    const fitting = Math.min(room, innerHeight - AROUND);
+    return Math.min(width, MOST_SIDE, fitting < LEAST_SIDE ? Infinity : fitting);
+  }
+
+  private place(): Pick<Head, 'stack' | 'layer' | 'head'> {
+    return this.checkpoints.head(this.store.state.head);
+  }
+
+  /** Which text is shown where reading another one was cancelled. */
+  private earlierText(): string {
+    const { reading } = this.measurements;
+    if (!this.isCancelled || this.store.state.reading === reading) return '';
+    return `Shown is the attention on “${quoted(reading)}”. `;
+  }
+
+  /** Why this head is shown, where nobody has chosen one. */
+  private choiceText(): string {
+    const place = placeOf(this.place());
+    const isChosen = this.store.state.head.endsWith(`:${place}`);
+    return isChosen || place !== this.measurements.clearest
+      ? ''
+      : ' It is shown because its pattern on this text is the clearest.';
+  }
+
+  /** What to say where a link is about another model than the one that is open. */
+  private otherText(): string {
+    const { model } = this.store.state;
+    const { files, model: shown } = this.checkpoints;
+    if (model === '' || model === (files ? sourceOf(files) : shown.name)) return '';
+    return ` The link is about “${quoted(model)}”, which is not the model that is open here.`;
+  }
+
+  /** A link names a head of a checkpoint that is not open here. That of the loaded sample has the sample's name. */
+  private get isElsewhere(): boolean {
+    const { head, model } = this.store.state;
+    return !this.checkpoints.files && head.startsWith('file:') && model !== this.checkpoints.model.name;
+  }
+
+  private sayElsewhere(): void {
+    const { head, model } = this.store.state;
+    const named = model ? `“${quoted(model)}”` : 'a checkpoint';
+    const place = quoted(head.replace('file:', ''));
+    this.frame.clear();
+    this.note(
+      `The link names head ${place} (layer.head) of ${named}, which is not open here: open its ` +
+        'folder, its files or its URL to see the attention of the head.',
+    );
+  }
+
+  /** What the head does on the text, where that can be said in a few words. */
+  private title(pattern: Pattern | null): string {
+    if (!pattern) return entryOf(this.id).title;
+    const name = placeName(this.place());
+    return `${name[0].toUpperCase()}${name.slice(1)} attends to ${KINDS[pattern.kind].keys}`;
+  }
+
+  /** Says something beside the picture, or takes that away again; what the runner complains of stays. */
+  private note(text: string): void {
+    if (text || this.noted) this.frame.complain(text);
+    this.noted = text;
+  }
+
+  private say(row: number, column: number, value: number): string {
+    const { text } = this.measurements;
+    const tokens = text ? tokensOf(text).map(shown) : [];
+    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
+  }
+
+  private caption(text: Attended): string {
+    const { layer, head } = this.place();
+    const tokens = tokensOf(text);
+    const where = `${this.checkpoints.model.name}, layer ${layer}, head ${head} on ${tokens.length} tokens`;
+    const found = rowOf(this.place(), text.heads);
+    const outlier = text.layers[layer];
+    if (!found || !outlier) return where;
+    return (
+      `${where}: entropy ${short(found.entropy)}, participation ${short(found.participation)}, ` +
+      `mean distance ${short(found.distance)} tokens, sink score ${short(found.sink)} ` +
+      `(first ${short(found.sink_first)}, separator ${short(found.sink_separator)}), measured ` +
+      `localization ${short(found.localization)}. Largest input of the layer: coordinate ` +
+      `${outlier.outlier_coordinate} of “${tokens[outlier.outlier_position]}”, ` +
+      `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}`
+    );
+  }
+
+  /** What a column of the table has for the head; NaN where it is not known. */
+  private column(name: 'entropy' | 'predicted'): number {
+    const { measurements, store } = this;
+    const place = placeOf(this.place());
+    const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
+    return head ? columnOf(name).value(head, { measurements, state: store.state }) : NaN;
+  }
+
+  /** What the passages say of the head, and how far that is explained; '' while it is not known. */
+  private onPassages(): string {
+    const measured = this.column('entropy');
+    const predicted = this.column('predicted');
+    const { level } = this.store.state;
+    if (Number.isNaN(measured)) return '';
+    const explained = Number.isNaN(predicted) ? '' : `, ${short(predicted)} predicted at level ${level}`;
+    return ` On the passages of ${referTo('predictors')}: entropy ${short(measured)}${explained}.`;
+  }
+}
+
+function isPicture(found: Attended | null): boolean {
+  return found !== null && found.patch_side > 0;
+}
+
+/** The marks that byte-level BPE and SentencePiece write for a space. */
+const SPACE = /[Ġ▁]/g;
+
+/** A token as it is shown, with a sign for a space. */
+function shown(token: string): string {
+  return token.replace(SPACE, '␣');
+}
+
+function shortened(token: string): string {
+  const text = shown(token);
+  return text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text;
+}
