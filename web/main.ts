@@ -9,8 +9,9 @@ import './styles/print.css';
 import { startCollapse } from './chapters/collapse/chapter';
 import { mapsFile } from './chapters/collapse/cells/first';
 import { startLocalize } from './chapters/localize/chapter';
-import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first-result';
-import { LocalizationFigure } from './chapters/localize/localization';
+import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first';
+import { open, play } from './chapters/localize/opening';
+import { LocalizationFigure } from './chapters/localize/lead/figure';
 import { startModel } from './chapters/model/chapter';
 import { sampleFiles } from './chapters/model/reading/samples';
 import { startTrain } from './chapters/train/chapter';
@@ -43,12 +44,16 @@ let repaint = () => {};
 followTheme(() => repaint());
 followViews(state);
 const say = wireLinkNotice(state);
+// Neither a link nor the address of an embedded figure says what to show.
+const isBare = location.search === '' && ['', `#${state.view}`].includes(location.hash);
 state.readAddress();
+if (isBare) open(localize);
 showEmbedded(state, say);
 tellParent(state);
 heads.add('sample', SAMPLE_NAME, sampleHeads());
 const lead = new LocalizationFigure(localize, heads, firstResult(localize.state, heads));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
+if (isBare) lead.answered.once(() => play(localize, lead.handle));
 
 /** The rest of the page, after the first picture is on the screen. */
 function start(): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { short } from '../../web/charts/format';
 import type { FigureId } from '../../web/ui/registry';
 import { check, DARK, FORCED, LIGHT } from './axe';
-import { browser, caption, csv, go, host, openBrowser, QUICK, settled, visit } from './browser';
+import { browser, caption, csv, go, host, openBrowser, QUICK, settled, showInLead, visit } from './browser';
 
 openBrowser();
 
@@ -132,6 +132,7 @@ const CIRCLES: [FigureId, string, RegExp][] = [
 
 test('the pointer shows the numbers of a circle', async () => {
   const { page, errors } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
+  await showInLead(page, 'all');
   for (const [id, mark, numbers] of CIRCLES) {
     await pointAt(page, id, mark);
     const tip = page.locator(`#figure-${id} .tip:visible`);
@@ -154,13 +155,13 @@ test('the pointer shows the numbers of a place on the phase map, and of a key in
   await page.locator('#figure-lead').scrollIntoViewIfNeeded();
   const strip = (await page.locator('#figure-lead [data-mark="propagation probability, theory"]').boundingBox())!;
   await page.mouse.move(strip.x + strip.width - 4, strip.y + 3);
-  const tip = page.locator('#figure-lead .tip:visible', { hasText: /^key 4\d: / });
+  const tip = page.locator('#figure-lead .tip:visible', { hasText: /^position 4\d: / });
   await tip.waitFor();
-  expect(await tip.textContent()).toMatch(/^key 4\d: (ρ 0\.\d+ (in theory|± \S+ simulated)|sensitivity)/);
+  expect(await tip.textContent()).toMatch(/^position 4\d: (ρ 0\.\d+ (in theory|± \S+ simulated)|sensitivity)/);
 });
 
 test('a head under the pointer shows its eigenvalues, and a click keeps it', async () => {
-  const { page } = await visit(browser, host.address);
+  const { page } = await visit(browser, `${host.address}#localize?detail=heads`);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
   const box = await dot.boundingBox();
   if (!box) throw new Error('the dot has no place');
@@ -175,7 +176,7 @@ test('a head under the pointer shows its eigenvalues, and a click keeps it', asy
 });
 
 test('a head that was clicked keeps its name and both numbers, beside it and in the caption', async () => {
-  const { page } = await visit(browser, host.address);
+  const { page } = await visit(browser, `${host.address}#localize?detail=heads`);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
   await dot.click({ force: true });
   await page.mouse.move(5, 5);
@@ -228,7 +229,7 @@ describe('with a finger on a phone', () => {
   });
 
   test('a tap on a head names it with both numbers', async () => {
-    const { page } = await visit(browser, host.address, phone);
+    const { page } = await visit(browser, `${host.address}#localize?detail=heads`, phone);
     const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
     await dot.scrollIntoViewIfNeeded();
     await dot.tap({ force: true });

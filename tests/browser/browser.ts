@@ -78,6 +78,9 @@ async function leave(page: Page, options: BrowserContextOptions): Promise<void> 
   left.set(key, [...(left.get(key) ?? []), page]);
 }
 
+/** The page at its defaults: at a bare address the variance runs from a large one to a small one. */
+const AT_REST = '#localize?variance=1';
+
 /**
  * Opens an address, and waits for the engine's first answer unless told not to. The page is for this test alone, unless
  * it is `kept` for the tests of a file; a blank one, to which scripts may be added, is always new.
@@ -107,7 +110,7 @@ export async function visit(
     const inside = protocol === 'data:' || protocol === 'blob:';
     if (!inside && (protocol !== from.protocol || host !== from.host)) foreign.push(request.url());
   });
-  await page.goto(address);
+  await page.goto(blank || address.includes('#') ? address : address + AT_REST);
   if (settle) await settled(page, await firstFigure(page));
   return { page, errors, foreign };
 }
@@ -137,6 +140,13 @@ export async function openMore(page: Page): Promise<void> {
   await page.locator('#localize .more-controls').evaluate((it: HTMLDetailsElement) => {
     it.open = true;
   });
+}
+
+/** Shows heads in the first figure, or all that it can show. */
+export async function showInLead(page: Page, detail: 'heads' | 'all'): Promise<void> {
+  await showView(page, 'localize');
+  await openMore(page);
+  await page.locator('#field-localize-detail').selectOption(detail);
 }
 
 /** Waits until a figure has the engine's full answer. */

@@ -10,7 +10,20 @@ import { KINDS } from '../../web/chapters/model/head-text/patterns';
 import { modelView } from '../../web/chapters/model/state';
 import type { FigureId } from '../../web/ui/registry';
 import { json, root, temporaryFolder } from '../cli/eigenscope';
-import { browser, caption, checkpoint, csv, go, host, openBrowser, saved, settled, showView, visit } from './browser';
+import {
+  browser,
+  caption,
+  checkpoint,
+  csv,
+  go,
+  host,
+  openBrowser,
+  saved,
+  settled,
+  showInLead,
+  showView,
+  visit,
+} from './browser';
 import { enter, openModel, pickModel, picked } from './gestures';
 import { trainedModel } from './trained';
 
@@ -441,6 +454,7 @@ test('brushed heads stay clear in every figure', async () => {
   expect(new URL(page.url()).hash).not.toContain('head=sample'); // no head was chosen on the way
   await expect.poll(() => clear('predictors')).toBe(count);
   await expect.poll(() => page.locator('[data-head-table] tr[aria-selected="true"]').count()).toBe(count);
+  await showInLead(page, 'heads');
   for (const id of ['phase-map', 'lead'] as const) {
     await settled(page, id);
     await expect.poll(() => clear(id)).toBe(count);

@@ -14,13 +14,12 @@ openBrowser();
 /** States that are soon computed, and those in which controls are of use that are not always there. */
 const BASES = {
   localize: {
-    base: 'samples=100&length=16&width=16&temperature=4',
+    base: 'samples=100&length=16&width=16&temperature=4&detail=all',
     more: {
       head_width: 'ensemble=factored&head_width=4',
       eigenvalues: 'ensemble=list&eigenvalues=2,1,0,-1',
       correlation: 'tokens=ar1',
       query: 'queries=one&query=8',
-      level: 'plot=heads',
       window: 'mask=window',
       blocks: 'mask=blocks',
       prefix: 'mask=blocks',

@@ -8,7 +8,7 @@ openBrowser();
 describe('of the page as it opens', () => {
   let page: Page;
   beforeAll(async () => {
-    ({ page } = await visit(browser, host.address, { kept: true }));
+    ({ page } = await visit(browser, `${host.address}#localize?detail=all`, { kept: true }));
   });
 
   test('the lead figure exports the numbers of its marks', async () => {

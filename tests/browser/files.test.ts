@@ -11,6 +11,7 @@ import {
   host,
   openBrowser,
   settled,
+  showInLead,
   visit,
 } from './browser';
 import { drop, dropFolder, enter, pickModel, picked } from './gestures';
@@ -40,6 +41,7 @@ describe.each([
     const read = /read ([\d.]+) of ([\d.]+) MB in ([\d.]+) s/.exec((await report.textContent()) ?? '');
     expect(Number(read?.[1])).toBeLessThan(10);
     expect(Number(read?.[2])).toBeGreaterThan(45);
+    await showInLead(page, 'heads');
     await settled(page, 'lead');
     await page.locator(own).nth(71).waitFor({ state: 'attached' });
     await expect.poll(() => page.locator('[data-head^="file:"]').count()).toBe(72);
@@ -122,6 +124,7 @@ test('a head whose queries are zero is read with variance 0, and counted where i
   expect(cells.flat().join()).not.toMatch(/NaN|∞|none/);
   await settled(page, 'head-spectra');
   expect(await caption(page, 'head-spectra')).toContain('2 layers (rows), 8 heads.');
+  await showInLead(page, 'heads');
   await settled(page, 'lead');
   await expect
     .poll(() => caption(page, 'lead'))
@@ -159,10 +162,11 @@ test('hostile files are named, one after the other, and the page lives on', asyn
     await pickModel(page, picked('hostile.safetensors', buffer));
     await expect.poll(() => problem.textContent(), { message: what }).toMatch(words);
   }
+  await showInLead(page, 'heads');
   await settled(page, 'lead');
   await expect.poll(() => page.locator('#figure-lead [data-mark="heads of the sample"] circle').count()).toBe(72);
   await page.locator('#field-localize-mean').fill('0.5');
-  await page.locator('#figure-lead svg[aria-label*="means 0.5"]').waitFor();
+  await page.locator('#figure-lead svg[aria-label*="m = 0.5"]').waitFor();
   expect(errors).toEqual([]);
 });
 
@@ -235,12 +239,13 @@ test('reading can be cancelled', async () => {
   });
   await pickModel(page, [weights, config]);
   await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
+  await showInLead(page, 'heads');
   await settled(page, 'lead');
   expect(await page.locator(own).count()).toBe(0);
 });
 
 test('the sample can be hidden', async () => {
-  const { page } = await visit(browser, host.address);
+  const { page } = await visit(browser, `${host.address}#localize?detail=heads`);
   await settled(page, 'phase-map'); // figures that come into sight grow, and the control moves
   await page.locator('input[name="field-localize-sample"][value="hidden"]').check();
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits

@@ -16,6 +16,7 @@ import {
   openBrowser,
   openMore,
   settled,
+  showInLead,
   showView,
   unfold,
   visit,
@@ -30,10 +31,80 @@ const title = async (page: Page) =>
   ((await page.locator('#title-lead').textContent()) ?? '').replace(/\s+/g, ' ').trim();
 const choose = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
-test('the opening defines the index, and the first figure’s axis is on the first screen', async () => {
+/** What can be read on the screen: text nodes with a place on it, without formulas’ sources. */
+const wordsInSight = (page: Page) =>
+  page.evaluate(() => {
+    const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let text = '';
+    for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const { width, height, top, bottom } = range.getBoundingClientRect();
+      const isVisible = node.parentElement!.checkVisibility({ visibilityProperty: true });
+      const isHidden = node.parentElement!.closest('.hidden, .skip, style, script');
+      if (width > 1 && height > 1 && top < innerHeight && bottom > 0 && isVisible && !isHidden)
+        text += ` ${node.textContent}`;
+    }
+    return text.split(/\s+/).filter((word) => /\p{L}{2}/u.test(word)).length;
+  });
+
+test('on load the variance runs once from a large one to a small one, and the first screen has few words', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#localize`, { ...LAPTOP, settle: false });
+  const variance = page.locator('#field-localize-variance');
+  const seen = new Set<number>();
+  await expect
+    .poll(
+      async () => {
+        const now = Number(await variance.inputValue());
+        seen.add(now);
+        return now;
+      },
+      { interval: 20, timeout: 30_000 },
+    )
+    .toBe(0.001);
+  expect(Math.max(...seen)).toBe(30);
+  expect(seen.size).toBeGreaterThan(4);
+  const reading = page.locator('#figure-lead [data-mark="reading"]');
+  await expect.poll(() => reading.textContent()).toMatch(/^L = 0\.475/);
+  await expect.poll(() => new URL(page.url()).hash).toBe('#localize?variance=0.001');
+  await settled(page, 'lead');
+  await page.evaluate(() => scrollTo(0, 0));
+  expect(await wordsInSight(page)).toBeLessThanOrEqual(120);
+  // An arrow rests on the handle until a hand takes it.
+  const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
+  expect(await handle.getAttribute('class')).toContain('hint');
+  await handle.focus();
+  expect(await handle.getAttribute('class')).not.toContain('hint');
+  // One curve, no heads, no simulations; the cells of the row have the theory's rho as their heights.
+  for (const mark of ['heads of the sample', 'simulation, mean 0.25', 'row entropies'])
+    expect(await page.locator(`#figure-lead [data-mark="${mark}"] *`).count(), mark).toBe(0);
+  const cells = page.locator('#figure-lead [data-mark="propagation probability, theory"] rect');
+  const heights = await cells.evaluateAll((all) => all.map((it) => Number(it.getAttribute('height'))));
+  const keys = (await csv(page, 'lead')).filter(({ kind }) => kind === 'key').map((row) => Number(row.rho_theory));
+  expect(heights.length).toBe(48);
+  const whole = Math.max(...heights) / Math.max(...keys);
+  heights.forEach((height, i) => expect(Math.abs(height - whole * keys[i]!)).toBeLessThan(0.2));
+  expect(errors).toEqual([]);
+});
+
+test('a hand stops the run of the variance; without movement the page opens at its end', async () => {
+  const { page } = await visit(browser, `${host.address}#localize`, { ...LAPTOP, settle: false });
+  const variance = page.locator('#field-localize-variance');
+  await expect.poll(async () => Number(await variance.inputValue()), { interval: 20 }).toBeLessThan(30);
+  await page.mouse.move(640, 120);
+  await page.mouse.down();
+  await page.mouse.up();
+  const left = await variance.inputValue();
+  await page.waitForTimeout(600);
+  expect(await variance.inputValue()).toBe(left);
+  const still = await visit(browser, `${host.address}#localize`, { ...LAPTOP, reducedMotion: 'reduce' });
+  expect(await still.page.locator('#field-localize-variance').inputValue()).toBe('0.001');
+});
+
+test('the opening says what localized means, and the first figure’s axis is on the first screen', async () => {
   const { page } = await visit(browser, host.address, LAPTOP);
   const opening = (await page.locator('#localize .lede').innerText()).replace(/\s+/g, ' ');
-  expect(opening).toMatch(/index .* is 0 if all .* are equal, and near 1 if one position passes/);
+  expect(opening).toMatch(/attention is localized when few positions do\./);
   await page.evaluate(() => scrollTo(0, 0));
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
   expect(box!.y + box!.height).toBeLessThanOrEqual(800 - 50); // above the bar of controls
@@ -58,6 +129,11 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   expect(await areas.count()).toBe(0);
   await choose(page, 'Mean near zero');
   await expect.poll(() => title(page)).toBe('Figure 1. Here localization rises with the variance');
+  const ends = page.locator(
+    '#figure-lead .chart > svg > svg:last-of-type [data-mark="y-axis tick label"] text:last-of-type',
+  );
+  expect(Math.max(...(await ends.allTextContents()).map(Number))).toBe(1); // as in every preset
+  await showInLead(page, 'all');
   await settled(page, 'lead');
   const rows = await csv(page, 'lead');
   const own = rows.filter(({ kind, mean }) => kind === 'theory' && mean === '0.004');
@@ -101,13 +177,14 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   });
   await choose(page, 'Small variance');
   await expect.poll(() => title(page)).toBe('Figure 1. Localization of random-walk tokens falls with the variance');
+  await unfold(page.locator('#figure-lead .more-presets ul'));
   await choose(page, 'Almost no position passes');
   await expect.poll(() => title(page)).toBe('Figure 1. Mean of ρ over the keys against the variance');
   expect(errors).toEqual([]);
 });
 
 test('a dot says both its numbers; legends have the shapes of the marks and the colours of the grid', async () => {
-  const { page } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, `${host.address}#localize?detail=heads`, LAPTOP);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] path').first();
   const circle = page.locator('#figure-lead [data-mark="heads of the sample"] circle').first();
   const mark = (await circle.count()) > 0 ? circle : dot;
@@ -121,7 +198,7 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   );
   expect(measured).toMatch(/^measured attention entropy [\d.]+$/);
   const legend = page.locator('#figure-lead svg g[aria-hidden="true"] > g', {
-    hasText: '72 heads of all-MiniLM-L6-v2, layers 0–5; predicted from weights only',
+    hasText: '72 heads of all-MiniLM-L6-v2, predicted from weights only',
   });
   await expect.poll(() => legend.locator('circle').count()).toBe(3);
   const key = page.locator('[data-heads-key] svg');
@@ -130,7 +207,7 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
 });
 
 test('the covariance of the tokens moves the dots and leaves the simulations', async () => {
-  const { page } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, `${host.address}#localize?detail=all`, LAPTOP);
   const placeOf = async (id: 'lead' | 'phase-map') => {
     await settled(page, id);
     const svg = (await exported(page, id, 'svg')).toString();
@@ -158,7 +235,7 @@ test('an opened checkpoint is read again with the chosen covariance, and has its
   const folder = trainedFolder();
   await page.locator('[data-folder]').setInputFiles(folder);
   await page.locator('[data-report]', { hasText: '8 heads of export:' }).waitFor();
-  await go(page, 'localize?samples=100'); // few: the dots are meant
+  await go(page, 'localize?samples=100&detail=heads'); // few: the dots are meant
   const placesOf = async () => {
     const rows = (await csv(page, 'lead')).filter(({ head }) => head?.startsWith('file:'));
     return rows.map((row) => Number(row.variance));
@@ -199,7 +276,7 @@ test('the measurement of the covariance of the layers can be cancelled', async (
   const { page, errors } = await visit(browser, `${host.address}#model?passages=32`);
   await page.locator('[data-folder]').setInputFiles(checkpoint);
   await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
-  await go(page, 'localize?samples=100&sigma=layer');
+  await go(page, 'localize?samples=100&sigma=layer&detail=heads');
   await openMore(page);
   const busy = page.locator('[data-covariance-busy]');
   await expect.poll(() => busy.locator('progress').getAttribute('value').then(Number)).toBeGreaterThan(0);

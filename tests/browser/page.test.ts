@@ -37,7 +37,7 @@ describe.each([
   });
 
   test('shows the 72 heads of the sample', async () => {
-    const { page } = await visit(browser, address());
+    const { page } = await visit(browser, `${address()}#localize?detail=heads`);
     const dots = page.locator('#figure-lead [data-mark="heads of the sample"] circle');
     await expect.poll(() => dots.count()).toBe(72);
     await settled(page, 'phase-map');

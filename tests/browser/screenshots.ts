@@ -44,6 +44,21 @@ test.each([...screens.flatMap((screen) => viewNames.map((view) => ({ ...screen, 
   },
 );
 
+test.each([
+  ['small', 0.001],
+  ['large', 30],
+])('the first figure at a %s variance', async (name, variance) => {
+  const address = `${host.address}#localize?variance=${variance}`;
+  const { page } = await visit(browser, address, { viewport: devices.desktop, colorScheme: 'light' });
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await page.waitForTimeout(DRAWING);
+  await page.addStyleTag({ content: '.cell-line, .controls { visibility: hidden }' });
+  const { x, y, width, height } = (await page.locator('#figure-lead .chart > svg').boundingBox())!;
+  const clip = { x: x - MARGIN, y: y - MARGIN / 2, width: width + 2 * MARGIN, height: height + MARGIN };
+  await page.screenshot({ path: join(KEPT, `lead-${name}.jpg`), quality: QUALITY, clip });
+  await page.context().close();
+});
+
 test('the picture of links to the page', async () => {
   const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure
   const { page } = await visit(browser, host.address, { viewport, colorScheme: 'light' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { browser, caption, go, host, openBrowser, openMore, settled, visit } from './browser';
+import { browser, caption, go, host, openBrowser, openMore, settled, showInLead, visit } from './browser';
 import { enter } from './gestures';
 
 openBrowser();
@@ -64,10 +64,11 @@ test('a link reproduces its view', async () => {
   await enter(first.page.locator('#field-localize-seed'), '7');
   await first.page.locator('#field-localize-measure').selectOption('participation');
   await first.page.locator('#field-localize-tokens').selectOption('ar1');
+  await showInLead(first.page, 'all');
   await first.page.locator('[data-head="sample:2.5"]').press('Enter');
   const link = first.page.url();
   expect(new URL(link).hash).toBe(
-    '#localize?mean=0.4&tokens=ar1&seed=7&samples=500&measure=participation&head=sample:2.5',
+    '#localize?mean=0.4&tokens=ar1&seed=7&detail=all&samples=500&measure=participation&head=sample:2.5',
   );
   const views = [];
   for (const page of [first.page, (await visit(browser, link)).page]) {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { viewNames, type ViewName } from '../../web/chapters/views';
 import { entryOf, figuresOf } from '../../web/ui/registry';
-import { browser, go, host, OF_SEVERAL, openBrowser, QUICK, settled, showView, visit } from './browser';
+import { browser, go, host, OF_SEVERAL, openBrowser, QUICK, settled, showView, unfold, visit } from './browser';
 import { enter } from './gestures';
 
 openBrowser();
@@ -115,6 +115,7 @@ test.each([
 test('a preset goes to its figure, says what it shows and leaves other views alone', async () => {
   const { page } = await visit(browser, `${host.address}#${QUICK}&mean=0.5&head=sample:2.5`);
   await showView(page, 'localize');
+  await unfold(page.locator('#figure-lead .more-presets ul'));
   await page.getByRole('link', { name: 'Early', exact: true }).click();
   expect(await field(page, 'localize', 'mean')).toBe('-0.25');
   const text = page.locator('#preset-localize-early');

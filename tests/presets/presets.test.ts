@@ -2,23 +2,23 @@
 // that the page shows are the same. WASM gave them when the page was built; those of labs, which take longer, come
 // from the command line alone (tests/cli/same-numbers.test.ts compares the two on smaller settings).
 import { describe, expect, test } from 'vitest';
-import { localizeFacts } from '../../web/chapters/localize/facts.ts';
+import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
+import { PASSAGE } from '../../web/chapters/model/reading/reading.ts';
+import { localizeFacts } from '../../web/chapters/localize/lead/words.ts';
+import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { pathsIn, PRESETS, valueText, written } from '../../web/chapters/presets.ts';
-import { withError } from '../../web/charts/with-error.ts';
+import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
 import { stampOf } from '../../web/chapters/uses/lab.ts';
 import { LABS } from '../../web/chapters/uses/labs.ts';
-import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
-import levels from '../../web/generated/sample-levels.json' with { type: 'json' };
-import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { collapseFacts } from '../../web/chapters/collapse/presets.ts';
-import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
-import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
+import { withError } from '../../web/charts/with-error.ts';
+import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { chapterHtml } from '../../web/plugins/partials.mts';
 import { parse, type Controls } from '../../web/state/control.ts';
 import { settingOf } from '../../web/state/setting.ts';
 import { entryOf } from '../../web/ui/registry.ts';
-import { json, optionsOf } from '../cli/eigenscope.ts';
+import { json, MINILM, optionsOf } from '../cli/eigenscope.ts';
 
 /** What the command line computes of a preset, by the paths of the page's numbers. */
 type Numbers = Record<string, unknown>;
@@ -30,7 +30,7 @@ function stateOf(view: ViewName, { state }: Fact) {
 /** The theory of an ensemble with exact traces: xi = d m, eta = d (v + m^2); its rows by simulation. */
 function localizeNumbers(preset: Fact): Numbers {
   const state = stateOf('localize', preset) as HeadState;
-  if (state.plot === 'heads') return levelNumbers();
+  if (state.dots === 'measured') return findingNumbers();
   const { mean, variance, width, length, temperature, tokens } = settingOf(state);
   const eta = width * (variance + mean * mean);
   const traces = { xi: width * mean, eta_s: eta, eta_f: eta };
@@ -39,14 +39,18 @@ function localizeNumbers(preset: Fact): Numbers {
   return { localization, rho_mean, entropy };
 }
 
-/** Rank correlation of predicted with measured entropy over the sample's heads, first and last level. */
-function levelNumbers(): Numbers {
-  const b = levels.heads.map(({ measured }) => measured).join();
-  const rank = (level: number) => {
-    const a = levels.heads.map(({ predicted }) => predicted.at(level)).join();
-    return json('rank-correlation', { a, b }).rank_correlation;
+/** L of the sample's heads by the theory, and of their attention on the page's passages. */
+function findingNumbers(): Numbers {
+  const { length, tokens } = VIEWS.localize.defaults;
+  const passages = { file: 'web/generated/text.txt', length: PASSAGE, passages: VIEWS.model.defaults.passages };
+  const indices = (command: string, options: object): number[] =>
+    json(command, { ...options }, MINILM).heads.map((row: { localization: number }) => row.localization);
+  const measured = indices('attend', passages).sort((a, b) => a - b);
+  return {
+    predicted: Math.max(...indices('heads', { length, tokens })),
+    measured: measured.at(-1),
+    median: (measured[35]! + measured[36]!) / 2,
   };
-  return { first: rank(0), last: rank(-1) };
 }
 
 function collapseNumbers(preset: Fact): Numbers {
@@ -150,6 +154,9 @@ describe.each([
           {
             localization: NaN,
             rho_mean: NaN,
+            predicted: NaN,
+            measured: NaN,
+            median: NaN,
             residual: [],
             entropy: [],
             entropy_final: [],

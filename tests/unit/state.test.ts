@@ -25,6 +25,15 @@ function another(control: Control, begins: string | number): number | string {
 const present = (view: string) => (VIEWS as Record<string, View>)[view]!.defaults;
 
 describe('the link', () => {
+  test('of an earlier page names controls that are no more: their values have a place in the present state', () => {
+    const read = (values: string) => readLink(`#localize?${values}`, VIEWS, present);
+    const { state, unknown } = read('plot=heads&level=3&mean=0.5');
+    expect(unknown).toEqual([]);
+    expect(state).toEqual({ ...localizeView.defaults, mean: 0.5, detail: 'heads', dots: 'measured' });
+    expect(read('plot=variance').state).toEqual(localizeView.defaults);
+    expect(read('levels=3').unknown).toEqual(['levels']);
+  });
+
   test('of a view as it begins is its name', () => {
     const links = viewNames.map((name) => writeLink(name, VIEWS[name], VIEWS[name].defaults));
     expect(links).toEqual(viewNames.map((name) => `#${name}`));

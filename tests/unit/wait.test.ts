@@ -59,7 +59,7 @@ test('a question that is withdrawn does not take the estimate from another one o
     ),
   };
   const ask = (signal: AbortSignal) =>
-    estimated(pool as unknown as Pool, 'spectrum', { width: 2048, head_width: 2048 } as never, signal);
+    estimated(pool as unknown as Pool, 'random-head', { width: 2048, head_width: 2048 } as never, signal);
   const [first, second] = [new AbortController(), new AbortController()];
   const answers = [ask(first.signal), ask(second.signal)];
   first.abort();
@@ -68,7 +68,7 @@ test('a question that is withdrawn does not take the estimate from another one o
   // Where nobody waits any more, it ends.
   const [alone, later] = [new AbortController(), new AbortController()];
   const other = (signal: AbortSignal) =>
-    estimated(pool as unknown as Pool, 'spectrum', { width: 4096, head_width: 2048 } as never, signal);
+    estimated(pool as unknown as Pool, 'random-head', { width: 4096, head_width: 2048 } as never, signal);
   const left = other(alone.signal);
   alone.abort();
   expect(await left).toBeNull();

@@ -1,11 +1,11 @@
-import values from '../generated/preset-values.json';
 import { withError } from '../charts/with-error';
+import values from '../generated/preset-values.json';
+import type { Values } from '../state/control';
 import { writeLink } from '../state/link';
 import type { View } from '../state/view';
-import type { Values } from '../state/control';
 import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
-import { localizePresets } from './localize/presets';
+import { localizePresets } from './localize/lead/words';
 import type { Preset } from './shared/preset';
 import { stampOf, type Stamp } from './uses/lab';
 import { LABS } from './uses/labs';
@@ -60,7 +60,7 @@ export function stampHtml(id: FigureId): string {
 
 /** Where the tour of a chapter ends: a place of the page and what the link to it says. */
 const ENDS: Partial<Record<ViewName, { href: string; name: string }>> = {
-  localize: { href: '#figure-head-text', name: 'Type your sentence' },
+  localize: { href: '#field-model-reading', name: 'Type your sentence' },
 };
 
 function hrefOf(view: ViewName, state: Preset['state'], id: FigureId): string {
@@ -91,16 +91,23 @@ function wayOn(view: ViewName, id: FigureId, steps: readonly Preset[], at: numbe
 /** The presets of a figure as links, its tour first, with the sentence of the one that is chosen; '' for none. */
 export function presetsHtml(id: FigureId): string {
   const view = entryOf(id).chapter;
-  const all: readonly Preset[] = view in PRESETS ? PRESETS[view as keyof typeof PRESETS] : [];
-  const own = all.filter(({ figure }) => figure === id);
+  const ofView: readonly Preset[] = view in PRESETS ? PRESETS[view as keyof typeof PRESETS] : [];
+  const own = ofView.filter(({ figure }) => figure === id);
   if (own.length === 0) return '';
   const steps = own.filter(({ step }) => step !== undefined);
-  const links = own.map(({ id: name, name: text, state, step, free = [] }) => {
+  const linkOf = ({ id: name, name: text, state, step, free = [] }: Preset) => {
     const place = step ? `<span aria-hidden="true">${step}</span> ` : '';
     const data = `data-text="preset-${view}-${name}" data-free="${free.join(' ')}"`;
     const href = hrefOf(view, state, id);
     return `<li><a class="preset${step ? ' step' : ''}" ${data} href="${href}">${place}${text}</a></li>`;
-  });
+  };
+  const others = own.filter(({ step }) => step === undefined);
+  const list = (presets: readonly Preset[], name: string) =>
+    `<ul aria-label="${name} of ${referTo(id)}">${presets.map(linkOf).join('')}</ul>`;
+  const all =
+    steps.length > 0 && others.length > 0
+      ? `${list(steps, 'Tour')}<details class="more-presets"><summary>More</summary>${list(others, 'Presets')}</details>`
+      : list(own, steps.length > 0 ? 'Tour' : 'Presets');
   const texts = own.map((preset) => {
     const { step, name } = preset;
     const said = `<b>${step ? `${step} of ${steps.length}. ` : ''}${name}.</b> ${textOf(view, preset)}`;
@@ -109,12 +116,11 @@ export function presetsHtml(id: FigureId): string {
   });
   const [first] = steps;
   const hint = first
-    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">` +
-      `start with ${first.name.toLowerCase()}</a>, ` +
-      'or drag the lower handle of the spectrum. Squeeze the eigenvalues together: $L$ rises.'
+    ? 'Drag the lower handle of the spectrum. Squeeze the eigenvalues together: $L$ rises. ' +
+      `<a class="next" href="${hrefOf(view, first.state, id)}">Start the tour</a>`
     : 'Choose a preset for its finding.';
   return `<div class="presets${first ? ' tour' : ''}">
-    <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>
+    ${all}
     <div class="preset-text" role="status"><p class="hint">${hint}</p>${texts.join('')}</div>
   </div>`;
 }

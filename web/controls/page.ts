@@ -141,6 +141,8 @@ export function wirePresets(page: PageState, ownOf: (figure: string) => readonly
         else preset.link.removeAttribute('aria-current');
         preset.text.hidden = preset.text !== last;
       }
+      const folded = current?.link.closest('details');
+      if (folded) folded.open = true;
       hint.hidden = last !== null;
       strip.classList.toggle('said', last !== null);
       strip.classList.toggle('left', !current && last !== null);

@@ -35,6 +35,7 @@ export function followViews(state: PageState): void {
     const target = folded ?? named; // its title is the line that unfolds it
     if (other) scrollTo({ top: target ? 0 : (left.get(view) ?? 0), behavior: 'instant' });
     if (target && !isInSight(target)) target.scrollIntoView({ behavior: 'instant' });
+    if (target?.matches('input, textarea')) target.focus({ preventScroll: true });
   };
   state.moved.subscribe(({ view, place }) => show(view, place));
 

@@ -73,9 +73,9 @@ export function headMarks(
  */
 export function modelEntries(registry: Model[], spots: readonly Spot[], origin?: Origin, spectrum?: string): Entry[] {
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
-  const made = { predicted: `; predicted from ${spectrum}`, measured: `; measured, variance of ${spectrum}` };
+  const made = { predicted: `predicted from ${spectrum}`, measured: 'measured on text' };
   return (spots.length > 0 ? drawn : registry).map(({ key, name, heads, layers }) => ({
-    text: `${heads.length} heads of ${name}, layers 0–${layers - 1}${origin ? made[origin] : ''}`,
+    text: `${heads.length} heads of ${name}, ${origin ? made[origin] : `layers 0–${layers - 1}`}`,
     hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),

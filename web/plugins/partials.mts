@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport, type Plugin } from 'vite';
-import type * as Correlations from '../chapters/localize/correlations';
+import type * as Correlations from '../chapters/localize/correlations/words';
 import type * as Presets from '../chapters/presets';
 import type * as Views from '../chapters/views';
 import type * as Registry from '../ui/registry';
@@ -157,7 +157,7 @@ export function partials(): Plugin {
       async handler(html) {
         const tables: Tables = {
           ...(await load<typeof Presets>('chapters/presets.ts')),
-          ...(await load<typeof Correlations>('chapters/localize/correlations.ts')),
+          ...(await load<typeof Correlations>('chapters/localize/correlations/words.ts')),
           ...(await load<typeof Registry>('ui/registry.ts')),
           ...(await load<typeof Views>('chapters/views.ts')),
         };

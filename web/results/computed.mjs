@@ -108,15 +108,24 @@ export const numbers = {
     const ratios = ofMiniLM('heads', '--traces').map((it) => it.eta_f / Math.abs(it.eta_s));
     return written(quantileOf(ratios, Number(quantile)), 1);
   },
-  /** A quantile over MiniLM's heads of what a field is, over its layers of a score. */
-  'minilm-heads': (field, quantile, digits) =>
+  /** A quantile over MiniLM's heads of what a field is with some options, over its layers of a score. */
+  'minilm-heads': (field, quantile, digits, options = '') =>
     written(
       quantileOf(
-        ofMiniLM('heads').map((it) => it[field]),
+        ofMiniLM(
+          'heads',
+          ...options
+            .split(',')
+            .filter(Boolean)
+            .map((it) => `--${it}`),
+        ).map((it) => it[field]),
         Number(quantile),
       ),
       Number(digits),
     ),
+  /** The same of what is measured on passages of 128 tokens of the book. */
+  'measured-heads': (field, quantile, digits) =>
+    written(quantileOf(theoryAndMeasured('identity', 'mean', field)[1], Number(quantile)), Number(digits)),
   'minilm-layers': (field, quantile, digits) =>
     written(
       quantileOf(

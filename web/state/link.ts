@@ -31,16 +31,20 @@ export function readLink(hash: string, views: Views, present: (view: string) => 
   const view = isOld ? Object.keys(views)[0] : name;
   const given = new URLSearchParams(isOld ? '' : values);
   const all = [...given.keys()];
-  const { controls, defaults } = views[view];
+  const { controls, defaults, earlier } = views[view];
   const link: Link = {
     view,
     figure: given.get('figure') ?? '',
     state: { ...defaults },
     isOld,
     refused: new Map(),
-    unknown: [...new Set(all)].filter((it) => it !== 'figure' && !Object.hasOwn(controls, it)),
+    unknown: [...new Set(all)].filter((it) => it !== 'figure' && !Object.hasOwn({ ...controls, ...earlier }, it)),
     repeated: all.filter((it, i) => all.indexOf(it) === i && all.includes(it, i + 1)),
   };
+  for (const [name, valuesOf] of Object.entries(earlier)) {
+    const text = given.get(name);
+    if (text !== null) Object.assign(link.state, valuesOf(text));
+  }
   for (const [name, control] of Object.entries(controls)) {
     const text = given.get(name);
     if (text === null) continue;

@@ -6,20 +6,23 @@ export interface View<C extends Controls = Controls> {
   controls: C;
   /** The state in which the view begins. */
   defaults: Readonly<StateOf<C>>;
+  /** By names of controls of earlier pages: the values that a text in an old link stands for. */
+  earlier: Readonly<Record<string, (text: string) => Values>>;
   /** What the closed sheet of controls shows of the state on a phone. */
   summary(state: Readonly<StateOf<C>>): string;
 }
 export type Views = Readonly<Record<string, View>>;
 
-/** Declares a view; `begins` is where it begins elsewhere than its controls' defaults. */
+/** Declares a view; `begins` is where it begins elsewhere than its controls' defaults, `earlier` as in `View`. */
 export function declareView<C extends Controls>(
   title: string,
   controls: C,
   summary: View<NoInfer<C>>['summary'],
   begins: Partial<StateOf<NoInfer<C>>> = {},
+  earlier: View['earlier'] = {},
 ): View<C> {
   const entries = Object.entries(controls).map(([name, control]) => [name, control.default]);
-  return { title, controls, defaults: { ...Object.fromEntries(entries), ...begins }, summary };
+  return { title, controls, defaults: { ...Object.fromEntries(entries), ...begins }, earlier, summary };
 }
 
 /** Whether a control changes anything in a state. */

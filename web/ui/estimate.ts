@@ -8,7 +8,7 @@ const SHRINK = 8;
 const LARGE = 1024;
 
 /** Jobs whose time is that of products and decompositions of matrices. */
-const CUBIC: readonly JobName[] = ['collapse', 'cosines', 'attention', 'spectrum'];
+const CUBIC: readonly JobName[] = ['collapse', 'cosines', 'random-head'];
 /** Sizes in which the products of the matrices are cubic when all of them shrink together. */
 const SIZES = ['width', 'length', 'head_width', 'window', 'query'];
 /** Numbers of equal parts of the work. */

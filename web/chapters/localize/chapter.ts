@@ -1,16 +1,17 @@
 import { Controls } from '../../controls/panel';
+import { placeName } from '../../heads/registry';
+import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
-import { HeadButtons } from './head-buttons';
-import type { LocalizationFigure } from './localization';
-import { LevelPlayer } from './level-player';
-import { MeasuredIndexFigure } from './measured-index';
-import { PhaseMapFigure } from './phase-map';
-import { RowEntropyFigure } from './row-entropy';
-import { SelfAttentionFigure } from './self-attention';
+import { HeadButtons } from './heads/figure';
+import type { LocalizationFigure } from './lead/figure';
+import { MeasuredIndexFigure } from './measured-index/figure';
+import { PhaseMapFigure } from './phase-map/figure';
+import { RowEntropyFigure } from './row-entropy/figure';
+import { SelfAttentionFigure } from './self-attention/figure';
+import { SoftmaxRowFigure } from './softmax-row/figure';
 import type { State, Store } from './state';
-import { SoftmaxRowFigure } from './softmax-row';
 
 /** Localization of one head. `lead` is there already: it is drawn before anything else. */
 export function startLocalize({ pool, heads }: Page, store: Store, lead: LocalizationFigure): Chapter {
@@ -36,8 +37,8 @@ export function startLocalize({ pool, heads }: Page, store: Store, lead: Localiz
     [onLead, onMap, onEntropy].forEach((runner) => runner.repaint());
   });
   heads.added.subscribe(() => [onLead, onMap, onSelf, onIndex].forEach((runner) => runner.request('full')));
-  new LevelPlayer(store);
   const grid = new HeadButtons(store, heads);
+  linkAttention(store, heads);
   return {
     runners: figures.runners,
     repaint: () => {
@@ -45,4 +46,18 @@ export function startLocalize({ pool, heads }: Page, store: Store, lead: Localiz
       figures.repaint();
     },
   };
+}
+
+/** The way from the chosen head to its attention in a text. */
+function linkAttention(store: Store, heads: Page['heads']): void {
+  const link = child(document, '[data-head-attention]');
+  const follow = () => {
+    const head = heads.find(store.state.head);
+    link.hidden = !head;
+    link.textContent = head ? `Attention of ${placeName(head)}` : '';
+  };
+  store.changed.subscribe(({ names }) => {
+    if (names.has('head')) follow();
+  });
+  follow();
 }

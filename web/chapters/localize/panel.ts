@@ -1,4 +1,8 @@
-// What the panels of the first screen have in common.
+// What the panels of the first figure have in common.
+import { partOf } from '../../charts/plot';
+import type { Simulated } from '../../engine/protocol';
+import type { Curves, Point } from './answers';
+import type { State } from './state';
 
 /** The place of a panel in the picture, in pixels. */
 export interface Box {
@@ -8,55 +12,53 @@ export interface Box {
   height: number;
 }
 
+/** What the panels show. */
+export interface Scene {
+  state: Readonly<State>;
+  point: Point;
+  curves: Curves;
+  /** Simulated keys of the point, where they are known. */
+  keys: Simulated | null;
+}
+
+/** A panel: its axes are drawn anew when what they depend on changes, and marks are moved on them. */
+export abstract class Panel {
+  protected box: Box = { x: 0, y: 0, width: 0, height: 0 };
+  private drawn: { from: readonly unknown[]; svg: SVGSVGElement } | null = null;
+
+  /** Draws or moves the panel; returns its picture, the same one until its axes change. */
+  paint(scene: Scene, box: Box): SVGSVGElement {
+    const { theme } = document.documentElement.dataset;
+    const from = [theme, box.x, box.y, box.width, box.height, ...this.sources(scene)];
+    if (!this.drawn || from.some((it, i) => it !== this.drawn?.from[i])) {
+      this.box = box;
+      const svg = partOf(this.draw(scene));
+      for (const side of ['x', 'y'] as const) svg.setAttribute(side, String(box[side]));
+      this.drawn = { from, svg };
+    }
+    this.move(scene);
+    return this.drawn.svg;
+  }
+
+  /** Draws the axes anew the next time. */
+  forget(): void {
+    this.drawn = null;
+  }
+
+  /** What the axes depend on beside their place and the colours; compared by identity. */
+  protected abstract sources(scene: Scene): unknown[];
+  /** Draws axes, and marks that `move` places, into the box. */
+  protected abstract draw(scene: Scene): SVGSVGElement;
+  /** Moves what follows the point. */
+  protected abstract move(scene: Scene): void;
+}
+
 /** A path of straight lines through points, in tenths of pixels. */
 export function pathOf(points: readonly (readonly [x: number, y: number])[]): string {
   return points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x.toFixed(1)},${y.toFixed(1)}`).join('');
 }
 
-/** The panels, from left to right. */
-export const PANELS = ['spectrum', 'attention', 'plot'] as const;
-export type PanelName = (typeof PANELS)[number];
-
-/** Where the panels stand, and how high the picture is. */
-export interface Layout extends Record<PanelName, Box> {
-  width: number;
-  height: number;
-}
-
-/** Whether two pictures of these layouts have their panels at the same places. */
-export function isSameLayout(a: Layout, b: Layout): boolean {
-  return a.width === b.width && a.height === b.height;
-}
-
-/** Below this width the first two panels stand side by side above the third. */
-const NARROW = 720;
-/** Height on a narrow screen: of the first two panels, and of the third. */
-const UPPER = 212;
-const LOWER = 288;
-/** Share of the width that the third panel has; the other two have equal parts of the rest. */
-const SHARE = 0.41;
-const GAP = 18;
-
-/** Places the panels: three in a row, or two above one on a narrow screen. `height` is that of a row. */
-export function layoutOf(width: number, height: number): Layout {
-  if (width < NARROW) {
-    const half = Math.floor((width - 8) / 2);
-    return {
-      spectrum: { x: 0, y: 0, width: half, height: UPPER },
-      attention: { x: width - half, y: 0, width: half, height: UPPER },
-      plot: { x: 0, y: UPPER, width, height: LOWER },
-      width,
-      height: UPPER + LOWER,
-    };
-  }
-  const third = Math.round(width * SHARE);
-  const rest = width - third - 2 * GAP;
-  const second = Math.min(Math.round(rest * 0.54), height - 50);
-  return {
-    spectrum: { x: 0, y: 0, width: rest - second, height },
-    attention: { x: rest - second + GAP, y: 0, width: second, height },
-    plot: { x: width - third, y: 0, width: third, height },
-    width,
-    height,
-  };
+/** Sets attributes of an element. */
+export function setAll(element: Element, attributes: Record<string, string | number>): void {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }

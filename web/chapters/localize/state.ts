@@ -1,4 +1,4 @@
-import { choice, choiceOf, integers, linear, log, number, type StateOf, type Values } from '../../state/control';
+import { choice, choiceOf, linear, log, number, type StateOf, type Values } from '../../state/control';
 import { asymmetryControl, headControls, spreadControl, type Covariance, type Origin } from '../../state/heads';
 import { maskingControls, queryControls, settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
@@ -15,16 +15,15 @@ const COVARIANCES: Record<Covariance, string> = {
 
 const ORIGINS: Record<Origin, string> = { predicted: 'predicted', measured: 'measured' };
 
-const isOverVariance = ({ plot }: Values) => plot === 'variance';
-
 const controls = {
   ...settingControls,
   variance: { ...settingControls.variance, default: 1 }, // where less and more of it both show
   ...queryControls,
-  plot: choice(
-    'Compare with',
-    { variance: 'variance', heads: 'trained heads' },
-    'A measure of localization against the variance, or predicted against measured attention entropy of trained heads',
+  detail: choice(
+    'Show',
+    { signal: 'one curve', heads: 'trained heads', all: 'all' },
+    'What the first figure shows beside theory and one matrix: dots of trained heads, or these with simulations, other ' +
+      'means and token processes, and attention entropies',
   ),
   dots: {
     ...choice(
@@ -32,20 +31,13 @@ const controls = {
       ORIGINS,
       'Dots of trained heads: predicted by the theory from their spectrum (hollow), or measured on text (full)',
     ),
-    used: isOverVariance,
+    used: ({ detail, head }: Values) => detail !== 'signal' || head !== '',
   },
-  level: number('level', 'Level', integers(0, 8), {
-    default: 0,
-    help:
-      'Predictor level: statistics that the prediction uses, from the traces of <i>W</i> alone (0) to real ' +
-      'tokens (8)',
-    used: ({ plot }) => plot === 'heads',
-  }),
   samples: number('samples', 'Sequences', log(100, 100000, { integer: true }), {
     sign: '<i>N</i>',
     help: 'Number <i>N</i> of simulated sequences behind each point',
   }),
-  measure: choiceOf('lines', 'measure', 'Vertical axis', { used: isOverVariance }),
+  measure: choiceOf('lines', 'measure', 'Vertical axis'),
   spread: spreadControl,
   sigma: choice(
     'Spectrum of heads',
@@ -63,9 +55,23 @@ const controls = {
   ...headControls,
 };
 
-export const localizeView = declareView('Localize', controls, settingText);
+/** Links of earlier pages: the panel of predictor levels showed predicted against measured heads. */
+const earlier = {
+  plot: (text: string): Values => (text === 'heads' ? { detail: 'heads', dots: 'measured' } : {}),
+  level: () => ({}),
+};
+
+export const localizeView = declareView('Localize', controls, settingText, {}, earlier);
 
 export type State = StateOf<typeof controls>;
 export type Store = StoreOf<State>;
 export type Figure = Figures.Figure<State>;
 export type FigureContext = Figures.FigureContext<State>;
+
+/** Whether dots of heads are shown; a chosen head asks for them. */
+export const showsHeads = ({ detail, head }: Readonly<State>) => detail !== 'signal' || head !== '';
+/** Whether simulations, other curves and attention entropies are shown. */
+export const showsAll = ({ detail }: Readonly<State>) => detail === 'all';
+
+/** On load the variance runs from a large one, at which all positions pass alike, to a small one, at which few do. */
+export const OPENING = { from: 30, to: 0.001 };

@@ -1,8 +1,8 @@
 // How well each quantity of the theory ranks the heads by their measured attention. The theory is that of sequences as
 // long as the passages.
 import type { BuildTools } from '../../../build-tools.mts';
-import { CORRELATIONS, quantityOf } from '../correlation-rows';
 import { onText } from '../heads/build.mts';
+import { CORRELATIONS, quantityOf } from './rows';
 
 export async function build(tools: BuildTools): Promise<void> {
   const { eigenscope, passages, sample } = tools;

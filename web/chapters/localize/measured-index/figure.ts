@@ -1,12 +1,12 @@
-import { short } from '../../charts/format';
-import type { Table } from '../../charts/table';
-import { distinct, type Spot } from '../../heads/head-dots';
-import type { HeadRegistry } from '../../heads/registry';
-import { askTheory } from '../../heads/predictions';
-import { traced } from '../../heads/traces';
-import { orderText } from '../shared/ordering';
-import { HeadScatter } from './head-scatter';
-import type { FigureContext, Store } from './state';
+import { short } from '../../../charts/format';
+import type { Table } from '../../../charts/table';
+import { distinct, type Spot } from '../../../heads/head-dots';
+import { askTheory } from '../../../heads/predictions';
+import type { HeadRegistry } from '../../../heads/registry';
+import { traced } from '../../../heads/traces';
+import { orderText } from '../../shared/ordering';
+import { HeadScatter } from '../head-scatter';
+import type { FigureContext, Store } from '../state';
 
 /** The localization index of the measured attention of trained heads, against that of the theory. */
 export class MeasuredIndexFigure extends HeadScatter {

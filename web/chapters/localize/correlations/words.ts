@@ -1,8 +1,8 @@
-import values from '../../generated/correlations.json';
-import { fixed } from '../../charts/format';
-import { covarianceNames, type HeadMeasures } from '../../heads/traces';
-import type { Covariance } from '../../state/heads';
-import { CORRELATIONS } from './correlation-rows';
+import values from '../../../generated/correlations.json';
+import { fixed } from '../../../charts/format';
+import { covarianceNames, type HeadMeasures } from '../../../heads/traces';
+import type { Covariance } from '../../../state/heads';
+import { CORRELATIONS } from './rows';
 
 /** What the columns of measured attention are called. */
 const MEASURED: Partial<Record<keyof HeadMeasures, string>> = {

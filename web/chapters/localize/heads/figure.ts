@@ -1,16 +1,16 @@
-import { referTo } from '../../ui/registry';
-import { short } from '../../charts/format';
-import { AXES } from './localization-claim';
-import { withSubscripts } from '../../charts/subscript';
-import { legend } from '../../charts/legend';
-import { MOVES } from '../../charts/matrix';
-import { fieldRamp, stripOf } from '../../charts/palette';
-import { element } from '../../charts/picture';
-import { child } from '../../ui/dom';
-import { draw } from '../../ui/queue';
-import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../heads/registry';
-import { covarianceNames, tracesOf, untraced } from '../../heads/traces';
-import type { Store } from './state';
+import { short } from '../../../charts/format';
+import { legend } from '../../../charts/legend';
+import { MOVES } from '../../../charts/matrix';
+import { fieldRamp, stripOf } from '../../../charts/palette';
+import { element } from '../../../charts/picture';
+import { withSubscripts } from '../../../charts/subscript';
+import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
+import { covarianceNames, tracesOf, untraced } from '../../../heads/traces';
+import { child } from '../../../ui/dom';
+import { draw } from '../../../ui/queue';
+import { referTo } from '../../../ui/registry';
+import { AXES } from '../lead/words';
+import type { Store } from '../state';
 
 /** All heads as a table of buttons, layer by layer: the way to a head without a pointer. */
 export class HeadButtons {

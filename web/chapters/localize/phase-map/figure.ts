@@ -1,18 +1,19 @@
 import type { Markish } from '@observablehq/plot';
-import { short } from '../../charts/format';
-import { Handle } from '../../charts/handle';
-import { MarkTip, type Mark } from '../../charts/mark-tip';
-import { fieldRamp, type Ramp } from '../../charts/palette';
-import { element } from '../../charts/picture';
-import type { Chart } from '../../charts/plot';
-import type { Table } from '../../charts/table';
-import type { Output, Theory } from '../../engine/protocol';
-import { brushed } from '../../heads/brush';
-import type { HeadRegistry } from '../../heads/registry';
-import { covarianceNames, traced, untraced } from '../../heads/traces';
-import { SETTING, settingOf, tokenProcesses, widthOf } from '../../state/setting';
-import { Frame } from '../../ui/frame';
-import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { short } from '../../../charts/format';
+import { Handle } from '../../../charts/handle';
+import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { fieldRamp, type Ramp } from '../../../charts/palette';
+import { element } from '../../../charts/picture';
+import type { Chart } from '../../../charts/plot';
+import type { Table } from '../../../charts/table';
+import type { Output, Theory } from '../../../engine/protocol';
+import { brushed } from '../../../heads/brush';
+import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../../heads/head-dots';
+import type { HeadRegistry } from '../../../heads/registry';
+import { covarianceNames, traced, untraced } from '../../../heads/traces';
+import { allowed } from '../../../state/control';
+import { SETTING, settingOf, tokenProcesses, widthOf } from '../../../state/setting';
+import { Frame } from '../../../ui/frame';
 import {
   cellsOf,
   domainAround,
@@ -28,8 +29,8 @@ import {
   stripEntry,
   type Field,
   type Range,
-} from '../shared/map-field';
-import { contourPoints, levelEntry, levelMarks, levelPoints } from '../shared/map-levels';
+} from '../../shared/map-field';
+import { contourPoints, levelEntry, levelMarks, levelPoints } from '../../shared/map-levels';
 import {
   HALF_WAY,
   HALF_WAY_LINE,
@@ -38,9 +39,8 @@ import {
   rankMark,
   WIDTH_LIMIT,
   widthMark,
-} from '../shared/map-limits';
-import { allowed } from '../../state/control';
-import type { Figure, FigureContext, State, Store } from './state';
+} from '../../shared/map-limits';
+import type { Figure, FigureContext, State, Store } from '../state';
 
 interface Result extends Field {
   key: string;

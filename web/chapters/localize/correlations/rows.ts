@@ -1,4 +1,4 @@
-import type { HeadTraces, HeadMeasures } from '../../heads/traces';
+import type { HeadTraces, HeadMeasures } from '../../../heads/traces';
 
 /** What the table of rank correlations ranks heads by. */
 export type Quantity = keyof HeadTraces | 'localization' | 'mean_modulus';

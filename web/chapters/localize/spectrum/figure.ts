@@ -1,26 +1,27 @@
-import { short } from '../../charts/format';
-import { Handle } from '../../charts/handle';
-import { textWidth } from '../../charts/legend';
-import { MarkTip, type Mark } from '../../charts/mark-tip';
-import { layerColour } from '../../charts/palette';
-import { element } from '../../charts/picture';
-import { chart, gridX, ruleX, shifted, type Chart } from '../../charts/plot';
-import { nameOf, type HeadRegistry, type PlacedHead } from '../../heads/registry';
-import { allowed, sliderOf } from '../../state/control';
-import { settingControls } from '../../state/setting';
-import { axisPlaces, densityOf } from './density';
-import { pathOf, type Box } from './panel';
-import type { Point } from './point';
-import type { Store } from './state';
+import { short } from '../../../charts/format';
+import { Handle } from '../../../charts/handle';
+import { textWidth } from '../../../charts/legend';
+import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { layerColour } from '../../../charts/palette';
+import { element } from '../../../charts/picture';
+import { chart, gridX, ruleX, shifted, type Chart } from '../../../charts/plot';
+import { nameOf, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
+import { allowed, sliderOf } from '../../../state/control';
+import { settingControls } from '../../../state/setting';
+import type { Point } from '../answers';
+import { Panel, pathOf, setAll, type Scene } from '../panel';
+import { showsAll, showsHeads, type Store } from '../state';
 
 /** Eigenvalues up to this are linear on the axis, larger ones logarithmic. */
 const LINEAR = 0.1;
 /** Pixels beside the axis, and between two labels of it. */
 const [SIDE, LABEL_GAP] = [10, 8];
 /** The axis reaches at least so far to either side: the handles then move, not the axis under them. */
-const REACH = 30;
+const LEAST = { linear: 15, symlog: 30 };
 /** Standard deviations that the axis has room for. */
-const ROOM = 3;
+const ROOM = { linear: 2.5, symlog: 3 };
+/** Where the axis of a linear scale ends, over a power of ten. */
+const ENDS = [1.5, 5, 15];
 /** Heights of the parts of the panel: the density ends at 1; real eigenvalues lie on a line below 0. */
 const LINE = -0.33;
 const LOWEST = -0.62;
@@ -47,20 +48,21 @@ interface Marks {
 }
 
 /** The eigenspectrum: density and eigenvalues, with handles for the mean and for the standard deviation. */
-export class SpectrumPanel {
+export class SpectrumPanel extends Panel {
   private meanHandle: Handle;
   private spreadHandle: Handle;
   private tip: MarkTip;
   private chart: Chart | null = null;
   private own: Chart | null = null;
   private marks: Marks | null = null;
-  private range = REACH;
+  private range = LEAST.linear;
 
   constructor(
     area: HTMLElement,
     private store: Store,
     private registry: HeadRegistry,
   ) {
+    super();
     const rest = () => store.settle();
     this.tip = new MarkTip(area, () => registry.hovered !== '');
     this.meanHandle = new Handle(area, 'Mean of the eigenspectrum', {
@@ -86,16 +88,25 @@ export class SpectrumPanel {
     return this.registry.find(this.registry.hovered || this.store.state.head);
   }
 
-  /** How far the axis reaches for a point; it stays as it is under a hand. */
-  axisFor(point: Point): number {
-    return this.isHeld ? this.range : this.rangeFor(point);
+  /** The handle of the standard deviation. */
+  get handle(): HTMLElement {
+    return this.spreadHandle.element;
   }
 
-  draw(point: Point, { x, y, width, height }: Box): SVGSVGElement {
-    this.range = this.axisFor(point);
-    const decades = [0.1, 1, 10, 100, 1000, 1e4].filter((it) => it < this.range);
-    const few = apart(decades, this.range, width / 2 - SIDE);
+  protected sources({ point, state }: Scene) {
+    if (!this.isHeld) this.range = this.rangeFor(point, this.scaleIn(state));
+    return [this.scaleIn(state), this.range];
+  }
+
+  protected draw({ state }: Scene): SVGSVGElement {
+    const { x, y, width, height } = this.box;
+    const scale = this.scaleIn(state);
+    const few = scale === 'linear' ? linearTicks(this.range) : logTicks(this.range, width / 2 - SIDE);
     const ticks = [...few.map((it) => -it), 0, ...few];
+    const unusual = [
+      scale === 'symlog' ? ` logarithmic beyond ${LINEAR}` : '',
+      this.range > LEAST[scale] ? ` axis to ±${short(this.range)}` : '',
+    ].filter(Boolean);
     this.own = chart({
       label: 'eigenspectrum',
       width,
@@ -105,11 +116,10 @@ export class SpectrumPanel {
       marginTop: 26,
       marginBottom: 40,
       x: {
-        type: 'symlog',
-        constant: LINEAR,
+        ...(scale === 'symlog' && { type: 'symlog', constant: LINEAR }),
         domain: [-this.range, this.range],
         ticks,
-        label: 'eigenvalue (real part) →',
+        label: `${['eigenvalue (real part)', ...unusual].join(',')} →`,
         labelAnchor: 'center',
         tickFormat: (it: number) => short(it),
       },
@@ -142,32 +152,28 @@ export class SpectrumPanel {
       element('line', { x1: left, x2: right, y1: line, y2: line, ...rule, 'stroke-dasharray': '2 3' }),
       ...Object.values(this.marks),
     );
-    this.follow(point);
     return this.own.svg;
   }
 
-  /** Moves what follows the point, in the picture that was drawn last. */
-  follow({ spectrum, mean }: Point): void {
+  protected move({ point: { head, mean } }: Scene): void {
     const { own, marks } = this;
     if (!own || !marks) return;
     const { x, y } = own;
-    const values = pairsOf(spectrum.eigenvalues);
+    const values = pairsOf(head.eigenvalues);
     const deviation = this.deviation;
     marks.density.setAttribute('d', this.densityPath(values));
     const { chart: drawn } = this;
     if (drawn) this.tip.place(() => [[this.tipsOf(values), drawn]]);
     marks.dots.setAttribute('d', this.dotsPath(values, 2.2));
     const at = this.inside(x.apply(mean));
-    const ends = { x1: at, x2: at, y1: y.apply(1), y2: y.apply(LOWEST) };
-    for (const [name, value] of Object.entries(ends)) marks.mean.setAttribute(name, String(value));
+    setAll(marks.mean, { x1: at, x2: at, y1: y.apply(1), y2: y.apply(LOWEST) });
     const [left, right] = [-1, 1].map((side) => this.inside(x.apply(mean + side * deviation)));
     const level = y.apply(0.42);
     marks.spread.setAttribute('d', `M${left},${level - 5}v10M${left},${level}H${right}m0,-5v10`);
     marks.label.textContent = `m ± √v = ${short(mean)} ± ${short(deviation)}`;
     const half = 74;
     const [low, high] = [x.apply(-this.range) + half, x.apply(this.range) - half];
-    marks.label.setAttribute('x', String(Math.min(high, Math.max(low, at))));
-    marks.label.setAttribute('y', '16');
+    setAll(marks.label, { x: Math.min(high, Math.max(low, at)), y: 16 });
     this.followHead();
     this.placeHandles(mean, deviation);
   }
@@ -195,7 +201,7 @@ export class SpectrumPanel {
   /** What the panel shows, as rows of the figure's table: kind, real and imaginary part. */
   rows(point: Point): [kind: string, re: number, im: number][] {
     const { head } = this;
-    const own = pairsOf(point.spectrum.eigenvalues);
+    const own = pairsOf(point.head.eigenvalues);
     const others = head ? pairsOf(head.eigenvalues) : [];
     return [
       ...own.map(([re, im]): [string, number, number] => ['eigenvalue', re, im]),
@@ -204,7 +210,7 @@ export class SpectrumPanel {
   }
 
   /** The moments of the ensemble and of the head, in words. */
-  caption({ spectrum: { moments } }: Point): string {
+  caption({ head: { moments } }: Point): string {
     const own = `Ensemble: mean ${short(moments.mean)}, ${variancesOf(moments)}.`;
     const { head } = this;
     if (!head) return own;
@@ -222,11 +228,19 @@ export class SpectrumPanel {
     return Math.sqrt(this.store.state.variance);
   }
 
-  private rangeFor({ mean, spectrum }: Point): number {
-    const values = [...pairsOf(spectrum.eigenvalues), ...pairsOf(this.head?.eigenvalues ?? NONE)];
+  /** Linear where no head of a model is shown, whose eigenvalues have many scales. */
+  private scaleIn(state: Scene['state']): 'linear' | 'symlog' {
+    return showsAll(state) || showsHeads(state) ? 'symlog' : 'linear';
+  }
+
+  private rangeFor({ mean, head }: Point, scale: 'linear' | 'symlog'): number {
+    const values = [...pairsOf(head.eigenvalues), ...pairsOf(this.head?.eigenvalues ?? NONE)];
     const far = values.reduce((most, [re, im]) => Math.max(most, Math.abs(re), Math.abs(im)), 0);
-    const most = Math.max(far, Math.abs(mean) + ROOM * this.deviation);
-    return most <= REACH ? REACH : 3 * 10 ** Math.ceil(Math.log10(most / 3));
+    const most = Math.max(far, Math.abs(mean) + ROOM[scale] * this.deviation);
+    if (most <= LEAST[scale]) return LEAST[scale];
+    if (scale === 'symlog') return 3 * 10 ** Math.ceil(Math.log10(most / 3));
+    const power = 10 ** Math.floor(Math.log10(most));
+    return power * ENDS.find((end) => end * power >= most)!;
   }
 
   /** Density of the real parts over the axis. */
@@ -322,8 +336,12 @@ function variancesOf(it: { variance: number; variance_modulus: number; variance_
   );
 }
 
-/** Ticks above 0 whose labels have room on half the axis, of so many pixels: the outermost first. */
-function apart(ticks: readonly number[], range: number, half: number): number[] {
+/** Ticks above 0 of a linear axis. */
+const linearTicks = (range: number) => [1 / 3, 2 / 3].map((part) => Number((part * range).toPrecision(2)));
+
+/** Decades above 0 whose labels have room on half the axis, of so many pixels: the outermost first. */
+function logTicks(range: number, half: number): number[] {
+  const ticks = [0.1, 1, 10, 100, 1000, 1e4].filter((it) => it < range);
   const place = (it: number) => (half * Math.log1p(it / LINEAR)) / Math.log1p(range / LINEAR);
   const room = (a: number, b: number) => (textWidth(short(-a)) + textWidth(short(-b))) / 2 + LABEL_GAP;
   const kept: number[] = [];
@@ -333,4 +351,45 @@ function apart(ticks: readonly number[], range: number, half: number): number[] 
     if (isFree(0) && (outer === undefined || isFree(outer))) kept.unshift(it);
   }
   return kept;
+}
+
+/** Bandwidth of the kernel over the standard deviation: narrow enough to part the two points of an ensemble. */
+const BANDWIDTH = 0.5;
+/** Places at which the curve is computed: so many over the axis, and as many around the mean. */
+const PLACES = 90;
+/** How far around the mean, in standard deviations. */
+const AROUND = 4.5;
+
+/** A curve over ascending places; heights are relative to the largest. */
+export interface Density {
+  at: number[];
+  height: number[];
+  mean: number;
+  deviation: number;
+}
+
+/**
+ * Kernel estimate of the density of `values`; `axis` are places that the curve has in any case. Equal values
+ * give a spike: three places, the outer two of height 0.
+ */
+export function densityOf(values: readonly number[], axis: readonly number[]): Density {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  const deviation = Math.sqrt(square);
+  if (!(deviation > 1e-12 * Math.max(1, Math.abs(mean)))) {
+    return { at: [mean, mean, mean], height: [0, 1, 0], mean, deviation: 0 };
+  }
+  const near = Array.from({ length: PLACES + 1 }, (_, i) => mean + deviation * AROUND * ((2 * i) / PLACES - 1));
+  const at = [...axis, ...near].sort((a, b) => a - b);
+  const width = BANDWIDTH * deviation;
+  const height = at.map((place) =>
+    values.reduce((sum, value) => sum + Math.exp(-0.5 * ((place - value) / width) ** 2), 0),
+  );
+  const most = Math.max(...height);
+  return { at, height: height.map((it) => it / most), mean, deviation };
+}
+
+/** Evenly spaced places of an axis, from pixels. */
+export function axisPlaces(from: number, to: number, invert: (pixel: number) => number): number[] {
+  return Array.from({ length: PLACES + 1 }, (_, i) => invert(from + ((to - from) * i) / PLACES));
 }

@@ -1,12 +1,11 @@
+import type { Regime, Signal, TokenProcess } from '../../engine/protocol';
 import first from '../../generated/first.json';
 import sample from '../../generated/sample.json';
-import type { Regime, Signal, SweepPoint, TokenProcess } from '../../engine/protocol';
 import { withConjugates } from '../../heads/conjugates';
 import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
 import { MASKING, QUERY, SETTING } from '../../state/setting';
-import { questionOf, type FirstResult } from './localization-answers';
-import type { Point } from './point';
+import type { FirstResult, RandomHead } from './answers';
 import { type State, localizeView } from './state';
 
 /** What the sample is called on the page. */
@@ -27,11 +26,12 @@ export function sampleHeads(): KnownHead[] {
   }));
 }
 
-/** The first screen of the default state, from the build; null for any other state. */
+/** The first screen of a state that the build computed; null for any other. */
 export function firstResult(state: Readonly<State>, registry: HeadRegistry): FirstResult | null {
   const plain = localizeView.defaults;
   const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
-  if (asked.some((name) => state[name] !== plain[name])) return null;
+  const point = first.points.find(({ variance }) => variance === state.variance);
+  if (!point || asked.some((name) => name !== 'variance' && state[name] !== plain[name])) return null;
   const { domain, means, variances, value, others } = first;
   const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (it) => it ?? NaN);
   const heads = registry.heads('shown');
@@ -49,35 +49,18 @@ export function firstResult(state: Readonly<State>, registry: HeadRegistry): Fir
     tokens: state.tokens,
     others: others.map((it) => ({ tokens: it.tokens as TokenProcess, value: numbers(it.value) })),
   };
-  const curves = {
-    lines,
-    points: first.points as SweepPoint[],
-    domain: [domain[0], domain[1]] as const,
-    key: questionOf(state),
-    wanted: state.samples,
-    fresh: true,
-  };
-  return { point: pointOf(state), curves };
-}
-
-/** The point of the default state. */
-function pointOf({ mean, variance }: Readonly<State>): Point {
-  const { spectrum, attention, theory } = first.point;
-  const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (value) => value ?? NaN);
+  const { head } = point;
+  const randomHead = {
+    ...head,
+    eigenvalues: numbers(head.eigenvalues),
+    weights: Float32Array.from(head.weights),
+    entropy: numbers(head.entropy),
+    mean: numbers(head.mean),
+    std: numbers(head.std),
+    rho: numbers(head.rho),
+  } as RandomHead;
   return {
-    mean,
-    variance,
-    spectrum: { ...spectrum, eigenvalues: numbers(spectrum.eigenvalues) },
-    attention: {
-      length: attention.length,
-      weights: Float32Array.from(attention.weights),
-      entropy: numbers(attention.entropy),
-    },
-    theory: {
-      ...theory,
-      mean: numbers(theory.mean),
-      std: numbers(theory.std),
-      rho: numbers(theory.rho),
-    } as Point['theory'],
+    point: { mean: state.mean, variance: state.variance, head: randomHead },
+    curves: { lines, points: [], domain: [domain[0], domain[1]], key: '', wanted: 0, fresh: false },
   };
 }

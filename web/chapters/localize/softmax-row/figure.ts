@@ -1,13 +1,13 @@
 import type { Markish } from '@observablehq/plot';
-import { short, tick } from '../../charts/format';
-import { Handle } from '../../charts/handle';
-import { dashedEntry, legend, type Entry } from '../../charts/legend';
-import { MarkTip, type Mark } from '../../charts/mark-tip';
-import { chart, compose, dot, gridY, ruleX, ruleY, shifted, type Chart } from '../../charts/plot';
-import type { Table } from '../../charts/table';
-import type { Output } from '../../engine/protocol';
-import { Frame } from '../../ui/frame';
-import { type Figure, type FigureContext, type Store, localizeView } from './state';
+import { short, tick } from '../../../charts/format';
+import { Handle } from '../../../charts/handle';
+import { dashedEntry, legend, type Entry } from '../../../charts/legend';
+import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { chart, compose, dot, gridY, ruleX, ruleY, shifted, type Chart } from '../../../charts/plot';
+import type { Table } from '../../../charts/table';
+import type { Output } from '../../../engine/protocol';
+import { Frame } from '../../../ui/frame';
+import { type Figure, type FigureContext, type Store, localizeView } from '../state';
 
 type Row = Output<'softmax-row'>;
 

@@ -1,11 +1,11 @@
-import { short } from '../../charts/format';
-import type { Table } from '../../charts/table';
-import { distinct, type Spot } from '../../heads/head-dots';
-import type { HeadRegistry } from '../../heads/registry';
-import { selfLogit, traced } from '../../heads/traces';
-import { orderText } from '../shared/ordering';
-import { HeadScatter } from './head-scatter';
-import type { Store } from './state';
+import { short } from '../../../charts/format';
+import type { Table } from '../../../charts/table';
+import { distinct, type Spot } from '../../../heads/head-dots';
+import type { HeadRegistry } from '../../../heads/registry';
+import { selfLogit, traced } from '../../../heads/traces';
+import { orderText } from '../../shared/ordering';
+import { HeadScatter } from '../head-scatter';
+import type { Store } from '../state';
 
 /** How much more a token attends to itself, against what the trace of W Sigma says. */
 export class SelfAttentionFigure extends HeadScatter {

@@ -1,19 +1,19 @@
 import type { Markish } from '@observablehq/plot';
-import { count, decade, short, tick } from '../../charts/format';
-import { dashedEntry, type Entry } from '../../charts/legend';
-import { MarkTip, type Mark } from '../../charts/mark-tip';
-import { series } from '../../charts/palette';
-import { chartWithLegend, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
-import type { Table } from '../../charts/table';
-import { BARS, withError } from '../../charts/with-error';
-import type { Output } from '../../engine/protocol';
-import { brushed } from '../../heads/brush';
-import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
-import type { HeadRegistry } from '../../heads/registry';
-import { covarianceNames, logitSpread, traced, untraced } from '../../heads/traces';
-import { Frame } from '../../ui/frame';
-import { runParts } from '../../ui/parts';
-import type { Figure, FigureContext, Store } from './state';
+import { count, decade, short, tick } from '../../../charts/format';
+import { dashedEntry, type Entry } from '../../../charts/legend';
+import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { series } from '../../../charts/palette';
+import { chartWithLegend, dot, gridX, gridY, line, ruleX } from '../../../charts/plot';
+import type { Table } from '../../../charts/table';
+import { BARS, withError } from '../../../charts/with-error';
+import type { Output } from '../../../engine/protocol';
+import { brushed } from '../../../heads/brush';
+import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../../heads/head-dots';
+import type { HeadRegistry } from '../../../heads/registry';
+import { covarianceNames, logitSpread, traced, untraced } from '../../../heads/traces';
+import { Frame } from '../../../ui/frame';
+import { runParts } from '../../../ui/parts';
+import type { Figure, FigureContext, Store } from '../state';
 
 type Row = Output<'row-entropy'>['rows'][number];
 

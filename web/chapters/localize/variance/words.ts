@@ -1,10 +1,10 @@
-import { short } from '../../charts/format';
-import type { Measure } from '../../engine/protocol';
-import { distinct, type Spot } from '../../heads/head-dots';
-import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../heads/registry';
-import { spectrumNames, traced, untraced, type HeadMeasures } from '../../heads/traces';
-import { AXES } from './localization-claim';
-import type { Store } from './state';
+import { short } from '../../../charts/format';
+import type { Measure } from '../../../engine/protocol';
+import { distinct, type Spot } from '../../../heads/head-dots';
+import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../../heads/registry';
+import { spectrumNames, traced, untraced, type HeadMeasures } from '../../../heads/traces';
+import { AXES } from '../lead/words';
+import type { Store } from '../state';
 
 /** A head on the axes of the variance panel, with the least variance that a matrix of its rank and mean has. */
 export interface HeadSpot extends Spot {

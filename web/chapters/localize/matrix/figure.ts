@@ -1,0 +1,104 @@
+import { short } from '../../../charts/format';
+import { MarkTip } from '../../../charts/mark-tip';
+import { MatrixPicture } from '../../../charts/matrix';
+import { fieldRamp } from '../../../charts/palette';
+import { element, type Bitmap } from '../../../charts/picture';
+import { partOf, type Chart } from '../../../charts/plot';
+import { Panel, pathOf, type Scene } from '../panel';
+import { showsAll } from '../state';
+
+/** Widths below this have no room for the name of the vertical axis. */
+const NARROW = 240;
+/** Pixels of the bars of row entropies, beside the matrix. */
+const BAR = 46;
+
+/** One sampled attention matrix; where all is shown, also the entropies of its rows. */
+export class MatrixPanel extends Panel {
+  private picture: MatrixPicture;
+  private tip: MarkTip;
+  private axes: Chart | null = null;
+  private entropy: SVGPathElement | null = null;
+  private bitmap: Bitmap | null = null;
+  /** Right edge of the cells. */
+  private right = 0;
+
+  constructor(area: HTMLElement) {
+    super();
+    const cell = (query: number, key: number, weight: number) =>
+      `query ${query + 1} → key ${key + 1}, weight ${short(weight)}`;
+    this.picture = new MatrixPicture(area, cell);
+    this.tip = new MarkTip(area);
+  }
+
+  /** The cells, in pixels of the picture. */
+  get cells(): Bitmap[] {
+    return this.bitmap ? [this.bitmap] : [];
+  }
+
+  protected sources({ point, state }: Scene) {
+    return [point.head.length, showsAll(state)];
+  }
+
+  protected draw({ point, state }: Scene): SVGSVGElement {
+    const { width, height } = this.box;
+    const { length } = point.head;
+    const bar = showsAll(state) && width >= NARROW ? BAR : 0;
+    this.axes = this.picture.chart(length, Math.min(width - bar, height), {
+      label: 'attention weights',
+      x: 'attention: key →',
+      y: width < NARROW ? '' : '↓ query',
+      margin:
+        width < NARROW
+          ? { marginLeft: 24, marginTop: 8, marginBottom: 36, marginRight: 2 }
+          : { marginLeft: 34, marginTop: 26, marginBottom: 40, marginRight: 4 },
+    });
+    const { x, y, svg } = this.axes;
+    const whole = element('svg', { width, height, 'font-size': 12 });
+    whole.append(partOf(svg));
+    this.entropy = null;
+    if (bar > 0) {
+      this.right = x.apply(length + 0.5);
+      const [top, bottom] = [y.apply(0.5), y.apply(length + 0.5)];
+      const rule = { stroke: 'currentColor', 'stroke-opacity': 0.3, y1: top, y2: bottom };
+      this.entropy = element('path', {
+        fill: 'none',
+        stroke: 'var(--series-3)',
+        'stroke-width': 1.5,
+        'data-mark': 'row entropies',
+      });
+      const middle = { x: this.across(0.5), y: bottom + 17, 'text-anchor': 'middle' };
+      whole.append(
+        ...[0, 1].map((at) => element('line', { x1: this.across(at), x2: this.across(at), ...rule })),
+        element('text', { fill: 'currentColor', ...middle }, 'entropy'),
+        this.entropy,
+      );
+    }
+    return whole;
+  }
+
+  protected move({ point: { head } }: Scene): void {
+    const { axes, box } = this;
+    if (!axes) return;
+    const edge = (row: number) => axes.y.apply(row + 0.5);
+    if (this.entropy) {
+      const steps = [...head.entropy].flatMap((value, row) =>
+        Number.isNaN(value) ? [] : [row, row + 1].map((at) => [this.across(value), edge(at)] as const),
+      );
+      this.entropy.setAttribute('d', pathOf(steps));
+      const shift = (by: number) => ({ apply: (it: number) => it + by, invert: (it: number) => it - by });
+      const tips = Array.from(head.entropy, (value, row) => ({
+        x: this.across(value),
+        y: (edge(row) + edge(row + 1)) / 2,
+        text: `query ${row + 1}: attention entropy ${short(value)}`,
+      }));
+      this.tip.place(() => [[tips, { x: shift(box.x), y: shift(box.y) }]]);
+    } else this.tip.place(() => []);
+    const cells = { length: head.length, values: head.weights };
+    this.bitmap = this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, { top: box.y, left: box.x });
+  }
+
+  /** Horizontal place of an entropy in the bars. */
+  private across(value: number): number {
+    return this.right + 6 + value * (BAR - 12);
+  }
+}
