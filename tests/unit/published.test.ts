@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
 import { count } from '../../web/charts/format';
-import { METHOD_NAMES, methodName, placesOf } from '../../web/chapters/train/methods';
+import { METHOD_NAMES, placesOf } from '../../web/chapters/train/methods';
 import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/experiments/results';
 import { claimText, isInsignificant, methodsOf } from '../../web/chapters/train/experiments/rows';
-import { differencesText, sensitivityText } from '../../web/chapters/train/rates/words';
 import { spreadsOf, type SeedSpread } from '../../web/chapters/train/race/words';
 import { comparisonText, type JudgedRun } from '../../web/chapters/train/race/words';
 import type { Row, Shown } from '../../web/chapters/train/runs/log';
@@ -146,47 +145,6 @@ describe('the published comparison', () => {
     );
     expect(claimText(methodsOf(results, '0.003'), 'frobenius-m1')).toBe('');
   });
-});
-
-test('the caption of the learning rates has those named, the best of all, and differences', () => {
-  const row = (method: string, mean_excess: number, best: number, largest_stable: number | null) => ({
-    method,
-    values: 2,
-    mean_excess,
-    best,
-    largest_stable,
-    points: [],
-  });
-  const cell = (method: string, learning_rate: string, difference: number) => ({
-    axes: { method, learning_rate },
-    runs: 4,
-    failures: 0,
-    entropy: {},
-    bits_per_byte: { runs: 4, mean: 3, deviation: 0.2, pairs: 4, difference, holm: 0.01 },
-  });
-  const rates = ['0.003', '0.02'];
-  const results = {
-    grid: { axes: { method: { none: {}, 'frobenius-m1': {} }, learning_rate: rates } },
-    analysis: [
-      {
-        kind: 'sensitivity',
-        tolerance: 0.25,
-        rows: [row('none', 0.5, 3, 0.02), row('frobenius-m1', 0.2, 3.1, null), row('x', 0.3, 2.9, 1)],
-      },
-    ],
-    summary: rates.map((rate, at) => cell('frobenius-m1', rate, at - 0.5)),
-  } as unknown as PublishedResults;
-  const name = methodName('frobenius-m1');
-  expect(sensitivityText(results, ['none', 'frobenius-m1'])).toBe(
-    'Mean excess of the loss over the method’s own best, in bits per byte: 0.500 (baseline), ' +
-      `0.200 (${name}); the smallest is 0.200 (${name}). Lowest loss over the learning rates: ` +
-      `3.000 (baseline), 3.100 (${name}); the lowest is 2.900 (x). ` +
-      `Largest learning rate within 0.25 of it: 0.02 (baseline), none (${name}).`,
-  );
-  expect(differencesText(results, ['frobenius-m1'], rates)).toBe(
-    `Difference from the baseline in bits per byte at 0.003 and 0.02: ${name} −0.500 (Holm’s p = 0.010), ` +
-      '+0.500 (Holm’s p = 0.010).',
-  );
 });
 
 test('the spread over seeds is that of the paired differences', () => {

@@ -4,16 +4,7 @@ import { text } from '../../../charts/plot';
 import { tableOf, type ChosenExperiment, type PanelsDescription, type Shown } from '../experiments/figure';
 import { lineLegend, linesPanel, MARGINS, NARROW, type Panel, type Size } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
-import {
-  apartText,
-  countsText,
-  escapesOf,
-  groupName,
-  lackingText,
-  pairedText,
-  thresholdOf,
-  type Escape,
-} from './words';
+import { escapesOf, groupName, pairedText, thresholdOf, type Escape } from './words';
 
 /** Pixels of a panel on a wide page and on a phone. */
 const HEIGHT = { wide: 270, narrow: 215 };
@@ -49,12 +40,7 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
     const panels = depths.map((depth) => panel(depth, { width: width / columns, height }, shown));
     return { columns, height, names: lineLegend(scales, width), panels };
   },
-  caption: ({ rows, results: [results] }) => [
-    pairedText(rows),
-    apartText(rows),
-    countsText(rows, thresholdOf(results)),
-    lackingText(results, rows),
-  ],
+  caption: ({ rows }) => [pairedText(rows)],
   unit: 'bits per byte',
   table: ({ rows, results: [results] }) =>
     tableOf(

@@ -22,16 +22,13 @@ import {
 import { FINAL_LOSS } from '../experiments/picker';
 import { claimText, differenceText, meansText, methodsOf, runsText, type MethodRow } from '../experiments/rows';
 import { methodName, placesOf } from '../methods';
-import { differencesText, lackingText, ratesOf, reachedLevels, sensitivitiesOf, sensitivityText } from './words';
+import { ratesOf, reachedLevels, sensitivitiesOf } from './words';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
 const SHOWN = ['none', 'frobenius-m1', 'initial-m1', 'initial-m1-half', 'warmup-clip', 'capped-growth'];
 const CLAIMED = 'frobenius-m1';
 /** A learning rate at which the attention entropy of the baseline collapses. */
 const HIGH = '0.02';
-/** A mean in all heads and in some, at learning rates where it costs and where it gains. */
-const MEANS = ['initial-m1', 'initial-m1-half'];
-const COMPARED_AT = ['0.0015', '0.003', HIGH];
 /** Pixels of a panel, beside the other and above it. */
 const HEIGHT = { beside: 330, above: 200 };
 /** Pixels between the numbers of an axis, at least. */
@@ -88,10 +85,7 @@ export const ratesFigure: PanelsDescription<Methods> = {
   },
   caption: ({ rows, results: [results] }) => [
     `At ${HIGH}: ${claimText(methodsOf(results, HIGH), CLAIMED)}`,
-    sensitivityText(results, ['none', CLAIMED]),
-    differencesText(results, MEANS, COMPARED_AT),
     meansText([...rows.values()].flat()),
-    lackingText(results),
   ],
   unit: 'bits per byte',
   table({ rows, results: [results] }) {

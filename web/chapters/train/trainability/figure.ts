@@ -20,7 +20,6 @@ import {
   panelsOf,
   placeAmong,
   predictionsOf,
-  predictionText,
   PREDICTOR_NAMES,
   valuesOf,
   type FreezingPoint,
@@ -116,8 +115,11 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
     });
     return partOf(drawn.svg);
   },
-  caption: ({ rows, results: [results] }) =>
-    panelsOf(rows).map((title) => predictionText(title, cellsOf(rows, title), predictionsOf(results))),
+  caption: ({ rows }) =>
+    panelsOf(rows).map((title) => {
+      const [low, high] = lossRange(cellsOf(rows, title)).map((loss) => loss.toFixed(3));
+      return `${title}: final losses from ${low} to ${high} bits per byte.`;
+    }),
   unit: 'bits per byte',
   table: ({ rows, results: [results] }) =>
     tableOf(

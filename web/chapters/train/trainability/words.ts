@@ -187,24 +187,3 @@ export function fillPredictions(
   tfoot.append(row);
   table.append(tfoot);
 }
-
-/** How far the final losses of a panel can be predicted. */
-export function predictionText(panel: string, cells: readonly MapCell[], predictions: readonly Prediction[]): string {
-  const [low, high] = lossRange(cells);
-  const [from, to] = [low, high].map((loss) => loss.toFixed(3));
-  const name = `${panel[0].toUpperCase()}${panel.slice(1)}`;
-  if (from === to) {
-    return `${name}: all ${cells.length} cells end at ${to} bits per byte; what could be predicted is less than 0.001.`;
-  }
-  const range = `${name}: ${cells.length} cells end between ${from} and ${to} bits per byte`;
-  if (high - low < LEAST_RANGE) return `${range}, a range too small to be predicted.`;
-  const rows = predictions.filter((row) => row.panel === panel);
-  const size = (row: Prediction) => Math.abs(row.rank_correlation ?? 0);
-  const of = (predictor: Predicting) => short(rows.find((row) => row.predictor === predictor)?.rank_correlation);
-  const best = rows.reduce((a, b) => (size(b) > size(a) ? b : a));
-  return (
-    `${range}; ${PREDICTOR_NAMES[best.predictor]} at initialization has the largest rank correlation with the final ` +
-    `loss, ${short(best.rank_correlation)}, the scale s alone ${of('init_scale')}, the isotropic localization ` +
-    `${of('localization')}.`
-  );
-}
