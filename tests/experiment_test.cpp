@@ -206,3 +206,46 @@ TEST_CASE("a grid's validation text: with another one no cell goes on, and no re
   json["validation"] = 3;
   CHECK(failure_of([&] { parsed(json); }).item == "validation");
 }
+
+TEST_CASE("a curve has the extremes over heads that it names") {
+  OrderedJson json = small_grid();
+  json["settings"] = {{"width", 16}, {"heads", 2},  {"depth", 2},     {"length", 8},
+                      {"batch", 4},  {"steps", 20}, {"log_every", 10}};
+  json["curve"] = {"entropy", "entropy.smallest", "entropy.largest", "update_ratio.largest"};
+  const Grid grid = parsed(json);
+  const TemporaryFolder folder;
+  const CellFolder cells(folder.path());
+  finished(cells, grid, grid.cells[0]);
+  const OrderedJson curve = cells.result(grid, grid.cells[0], "")->at("curve");
+  Trainer trainer(grid.cells[0].settings, small_text());
+  trainer.advance(20);
+  const std::vector<LogRow> rows = trainer.take_log();
+  REQUIRE(rows.size() == 3);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto [smallest, largest] = rows[i].head_extremes("entropy");
+    CHECK(smallest < curve.at("entropy")[i].get<double>());
+    CHECK(largest > curve.at("entropy")[i].get<double>());
+    CHECK(curve.at("entropy.smallest")[i] == smallest);
+    CHECK(curve.at("entropy.largest")[i] == largest);
+  }
+  CHECK(curve.at("update_ratio.largest")[0].is_null());  // before the first step
+  CHECK(curve.at("update_ratio.largest")[1] > 0);
+  for (const char* const unknown : {"loss.largest", "entropy.median"}) {
+    json["curve"] = {unknown};
+    CHECK(failure_of([&] { parsed(json); }).item == "curve");
+  }
+  json["curve"] = OrderedJson::array();
+  json["measures"] = {"entropy.largest"};
+  CHECK(failure_of([&] { parsed(json); }).item == "measures");
+}
+
+TEST_CASE("extremes over heads pass over those without a value") {
+  LogRow row;
+  row.heads.resize(3);
+  CHECK(row.head_extremes("mean") == std::pair(0.0, 0.0));
+  row.heads[0][0] = std::nan("");
+  row.heads[1][0] = -2;
+  CHECK(row.head_extremes("mean") == std::pair(-2.0, 0.0));
+  row.heads = {row.heads[0]};
+  CHECK(std::isnan(row.head_extremes("mean").first));
+}

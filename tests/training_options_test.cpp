@@ -14,6 +14,7 @@
 #include "spectrum/traces.h"
 #include "support/random.h"
 #include "test_matrices.h"
+#include "training/fault.h"
 #include "training/logit_parts.h"
 #include "training/projections.h"
 #include "training/step_limits.h"
@@ -238,10 +239,24 @@ TEST_CASE("self-attention's excess and reference: exact where all other logits a
   LogRow row;
   row.layers.resize(1);
   row.heads.resize(1);
-  measure_heads(model, centred_kernel(token_process("normalized-walk", 5, 0)), row);
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 5, 0));
+  measure_heads(model, kernel, {}, row);
   CHECK_THAT(row.head_mean("self_mass"), WithinRel(row.head_mean("self_reference"), 1e-5));
   CHECK_THAT(row.head_mean("self_mass"),
              WithinAbs(model.attention(0).diagonal().tail(4).mean(), 1e-6));
+  CHECK_THAT(row.head_mean("sink"), WithinAbs(model.attention(0).row(0).tail(4).mean(), 1e-6));
+  // W is 4 times the identity; the covariance of five different tokens has four eigenvalues of 1/5.
+  CHECK_THAT(row.head_mean("largest_logit"), WithinRel(delta, 1e-5));
+  CHECK_THAT(row.head_mean("sigma_max"), WithinRel(4.0, 1e-6));
+  CHECK_THAT(row.head_mean("stable_rank"), WithinRel(8.0, 1e-6));
+  CHECK_THAT(row.head_mean("spread"), WithinRel(std::sqrt(16 * 4.0 / 25 / 8), 1e-5));
+  CHECK(std::isnan(row.head_mean("update_ratio")));
+  // From 2 times the identity; eight equal singular values of at most sixteen.
+  Vector<float> before = model.parameters();
+  for (Index j = 0; j < 8; ++j) before[own.fused + j * 24 + j] = 1;
+  measure_heads(model, kernel, before, row);
+  CHECK_THAT(row.head_mean("update_ratio"), WithinRel(0.5, 1e-6));
+  CHECK_THAT(row.head_mean("update_entropy"), WithinRel(0.75, 1e-6));
 }
 
 TEST_CASE("QK-Clip brings the largest logit to the limit and leaves the others' heads alone") {
@@ -410,7 +425,7 @@ TEST_CASE("with 0 evaluation batches every token of the validation text counts")
 }
 
 TEST_CASE("every option resumes bit by bit") {
-  std::vector<TrainSettings> all(11, small_run());
+  std::vector<TrainSettings> all(17, small_run());
   all[0].regularizer.kind = RegularizerKind::locater_effective;
   all[1].regularizer.kind = RegularizerKind::locater_covariance;
   all[1].regularizer.target_kind = TargetKind::own;
@@ -426,6 +441,10 @@ TEST_CASE("every option resumes bit by bit") {
   all[8].model.attention = AttentionKind::none;
   all[9].model.attention = AttentionKind::self;
   all[10].attention_temperature = 3;
+  all[11].optimizer.epsilon = 1e-3;
+  for (std::size_t kind = 1; kind <= 5; ++kind) {
+    all[11 + kind].fault = {static_cast<FaultKind>(kind), 3, 4, 2};
+  }
   Trainer plain(small_run(), small_text());
   plain.advance(12);
   for (const TrainSettings& settings : all) {
@@ -499,6 +518,117 @@ TEST_CASE("a temperature of attention needs queries whose norms are free") {
   CHECK(refused([](TrainSettings& s) { s.model.attention = AttentionKind::none; }) ==
         "attention_temperature");
   CHECK(refused([](TrainSettings&) {}).empty());
+}
+
+TEST_CASE("AdamW adds epsilon to the root of the mean squared gradient") {
+  OptimizerSettings settings;
+  settings.warmup = 0;
+  settings.epsilon = 1;
+  AdamW optimizer(settings, Vector<float>::Zero(1));
+  Vector<float> parameters = Vector<float>::Zero(1);
+  optimizer.step(0, 1, Vector<float>::Constant(1, 3), parameters);
+  CHECK_THAT(parameters[0], WithinRel(-0.75F * static_cast<float>(settings.learning_rate), 1e-5F));
+}
+
+TEST_CASE("a fault acts in its steps alone") {
+  TrainSettings settings = small_run();
+  settings.optimizer.warmup = 0;
+  settings.optimizer.schedule = Schedule::constant;
+  settings.log_every = 1;
+  Trainer plain(settings, small_text());
+  plain.advance(8);
+  const std::vector<LogRow> healthy = plain.take_log();
+  for (std::size_t kind = 1; kind <= 5; ++kind) {
+    settings.fault = {static_cast<FaultKind>(kind), 3, 2, 4};
+    Trainer trainer(settings, small_text());
+    trainer.advance(8);
+    const std::vector<LogRow> rows = trainer.take_log();
+    for (std::size_t step = 1; step <= 8; ++step) {
+      const bool acting = step == 4 || step == 5;
+      CHECK((rows[step].measure("loss") == healthy[step].measure("loss")) == (step < 4));
+      const double rate = kind == 1 && acting ? 4 : 1;
+      CHECK_THAT(rows[step].measure("learning_rate"),
+                 WithinRel(rate * settings.optimizer.learning_rate, 1e-12));
+    }
+  }
+}
+
+TEST_CASE("a fault scales queries and keys once, and nothing else") {
+  TrainSettings settings = small_run();
+  settings.optimizer.learning_rate = 0;
+  settings.fault = {FaultKind::query_key_scale, 2, 0, 4};
+  Trainer trainer(settings, small_text());
+  const Vector<float> before = trainer.model().parameters();
+  trainer.advance(2);
+  CHECK(trainer.model().parameters() == before);
+  trainer.advance(3);
+  Vector<float> expected = before;
+  const Index d = settings.model.width, fused = settings.model.fused_width();
+  for (const LayerOffsets& layer : trainer.model().layout().layers) {
+    for (Index j = 0; j < d; ++j) expected.segment(layer.fused + j * fused, 2 * d) *= 4;
+  }
+  CHECK(trainer.model().parameters() == expected);
+}
+
+TEST_CASE("a fault of the tokens repeats the first or draws them all") {
+  const std::vector<TokenId> tokens{7, 1, 2, 3};
+  FaultSettings fault{FaultKind::repeated_tokens, 5, 1, 1};
+  CHECK(faulty_tokens(fault, 5, 1, 0, tokens, 9) == std::vector<TokenId>(4, 7));
+  CHECK(faulty_tokens(fault, 4, 1, 0, tokens, 9).empty());
+  CHECK(faulty_tokens(fault, 6, 1, 0, tokens, 9).empty());
+  fault.kind = FaultKind::random_tokens;
+  std::map<TokenId, int> counts;
+  for (std::uint64_t draw = 0; draw < 900; ++draw) {
+    for (const TokenId token : faulty_tokens(fault, 5, 1, draw, tokens, 9)) ++counts[token];
+  }
+  CHECK(counts.size() == 9);
+  for (const auto& [token, count] : counts) CHECK(std::abs(count - 400) < 80);
+}
+
+TEST_CASE("rounded logits keep their first bits") {
+  constexpr int kBits = 4;
+  const AttentionShape shape{1, 1, 2, 5, 1};
+  const Matrix<double> fused = random_matrix(6, 5, 3);
+  Matrix<double> weights(5, 5), out(2, 5);
+  const HeadReading<double> reading{Retrieval::soft, 1, kBits};
+  attention_forward(shape, fused, {&reading, 1}, weights, out);
+  for (Index query = 0; query < 5; ++query) {
+    Eigen::VectorXd logits(query + 1);
+    for (Index key = 0; key <= query; ++key) {
+      int exponent = 0;
+      const double product = fused.col(query).head(2).dot(fused.col(key).segment(2, 2));
+      const double mantissa = std::frexp(product, &exponent);
+      logits[key] = std::ldexp(std::round(std::ldexp(mantissa, kBits)), exponent - kBits);
+    }
+    const Eigen::ArrayXd powers = (logits.array() / std::sqrt(2.0)).exp();
+    CHECK((weights.col(query).head(query + 1) - (powers / powers.sum()).matrix()).norm() < 1e-12);
+  }
+}
+
+TEST_CASE("faults that cannot act are refused") {
+  const auto refused = [](FaultSettings fault, auto change) {
+    TrainSettings settings = small_run();
+    settings.fault = fault;
+    change(settings);
+    return failure_of([&] { check_training(settings); }).item;
+  };
+  const FaultSettings scale{FaultKind::query_key_scale, 0, 0, 4};
+  const auto nothing = [](TrainSettings&) {};
+  CHECK(refused(scale, nothing).empty());
+  CHECK(refused(scale, [](TrainSettings& s) { s.model.query_key_norm = QueryKeyNorm::rms; }) ==
+        "fault");
+  CHECK(refused(scale, [](TrainSettings& s) {
+          s.regularizer.kind = RegularizerKind::sigma_reparam;
+        }) == "fault");
+  CHECK(refused(scale, [](TrainSettings& s) { s.model.attention = AttentionKind::none; }) ==
+        "fault");
+  CHECK(refused({FaultKind::rounded_logits, 0, 0, 8}, nothing).empty());
+  CHECK(refused({FaultKind::rounded_logits, 0, 0, 7.5}, nothing) == "fault_size");
+  CHECK(refused({FaultKind::rounded_logits, 0, 0, 24}, nothing) == "fault_size");
+  CHECK(refused({FaultKind::rounded_logits, 0, 0, 8},
+                [](TrainSettings& s) { s.model.attention = AttentionKind::hard; }) == "fault");
+  CHECK(refused({FaultKind::learning_rate, small_run().optimizer.steps, 0, 8}, nothing) ==
+        "fault_step");
 }
 
 TEST_CASE("QK-Clip and QK-norm exclude each other") {

@@ -28,15 +28,43 @@ constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 // Of the last layer, where there is one.
 constexpr const char* kLastResidual = "last_residual";
 
-// A run with the rows that it has logged.
+// The extremes over heads that a curve may have.
+constexpr std::string_view kSmallest = ".smallest", kLargest = ".largest";
+
+bool is_extreme(std::string_view name) {
+  return std::any_of(kRunHeadMeasures.begin(), kRunHeadMeasures.end(), [&](const auto& measure) {
+    return name.starts_with(measure.name) && (name.substr(measure.name.size()) == kSmallest ||
+                                              name.substr(measure.name.size()) == kLargest);
+  });
+}
+
+double extreme(const LogRow& row, std::string_view name) {
+  const auto [smallest, largest] = row.head_extremes(name.substr(0, name.find('.')));
+  return name.ends_with(kLargest) ? largest : smallest;
+}
+
+// A run with the rows that it has logged: their means, and the extremes of the curve.
 struct Run {
   Trainer trainer;
   Json rows = Json::array();
 
-  void take_log() {
-    for (const LogRow& row : trainer.take_log()) rows.push_back(row_means(row));
+  void take_log(const std::vector<std::string>& curve) {
+    for (const LogRow& row : trainer.take_log()) {
+      Json json = row_means(row);
+      for (const std::string& name : curve) {
+        if (is_extreme(name)) json[name] = finite(extreme(row, name));
+      }
+      rows.push_back(std::move(json));
+    }
   }
 };
+
+bool have_curve(const Json& rows, const std::vector<std::string>& curve) {
+  return rows.is_array() && std::all_of(rows.begin(), rows.end(), [&](const Json& row) {
+           return std::all_of(curve.begin(), curve.end(),
+                              [&](const std::string& name) { return row.contains(name); });
+         });
+}
 
 Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
           const std::shared_ptr<const Text>& text) {
@@ -45,7 +73,7 @@ Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
     try {
       const Safetensors file(std::make_shared<FileSource>(partial));
       Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
-      if (run.rows.is_array() && validation_of(file) == grid.validation &&
+      if (have_curve(run.rows, grid.curve) && validation_of(file) == grid.validation &&
           is_text_of(file, *text) &&
           changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
         return run;
@@ -124,14 +152,14 @@ OrderedJson row_means(const LogRow& row) {
 
 void check_measures(const Grid& grid) {
   const Json known = row_means({});
-  const auto check = [&](const char* key, const std::vector<std::string>& names) {
+  const auto check = [&](const char* key, const std::vector<std::string>& names, bool extremes) {
     for (const std::string& name : names) {
-      if (known.contains(name) || name == kLastResidual) continue;
+      if (known.contains(name) || name == kLastResidual || (extremes && is_extreme(name))) continue;
       throw InvalidArgument(key, "be measures of the log", "found '" + name + "'");
     }
   };
-  check("measures", grid.measures);
-  check("curve", grid.curve);
+  check("measures", grid.measures, /*extremes=*/false);
+  check("curve", grid.curve, /*extremes=*/true);
 }
 
 CellFolder::CellFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }
@@ -168,11 +196,11 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
                      const std::function<bool(double)>& pause) const {
   const std::string partial = file(cell, ".partial");
   Run run = begin(grid, cell, partial, text);
-  run.take_log();
+  run.take_log(grid.curve);
   const auto slice = static_cast<Eigen::Index>(1 + 5e7 / run.trainer.work_per_step());
   for (bool done = false; !done;) {
     done = run.trainer.advance(slice);
-    run.take_log();
+    run.take_log(grid.curve);
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {

@@ -16,7 +16,8 @@ namespace eigenscope {
 /// null for NaN.
 OrderedJson row_means(const LogRow& row);
 
-/// Throws InvalidArgument ("measures", "curve") for a name that row_means does not have.
+/// Throws InvalidArgument ("measures", "curve") for a name that row_means does not have, and that is not
+/// NAME.smallest or NAME.largest, the extremes over heads of one of their measures, in a curve.
 void check_measures(const Grid& grid);
 
 /// The files of an experiment's cells in one folder: `<id>.json` of a finished cell, `<id>.partial` of one

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "attention/softmax.h"
@@ -42,6 +43,19 @@ void softmax_in_place(Scalar* column, Index keys, Scalar scale) {
 template <class Scalar>
 Scalar root_of(Index width) {
   return std::sqrt(static_cast<Scalar>(width));
+}
+
+// The logits that queries see, rounded to so many significant bits: by Veltkamp's splitting.
+template <class Scalar>
+void round_logits(int bits, const AttentionShape& shape, Eigen::Map<Matrix<Scalar>> logits) {
+  const Scalar split = std::ldexp(Scalar(1), std::numeric_limits<Scalar>::digits - bits) + 1;
+  for (Index query = 0; query < logits.cols(); ++query) {
+    Scalar* const column = logits.data() + query * logits.rows();
+    for (Index key = 0; key < shape.keys(query); ++key) {
+      const Scalar large = split * column[key];
+      column[key] = large - (large - column[key]);
+    }
+  }
 }
 
 // Where a head of a sequence is in the fused matrix.
@@ -155,6 +169,7 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
       const Index first = shape.weights_column(sequence, head);
       Scalar* const own_out = part(out, head * shape.head_width, column);
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
+        if (reading.bits > 0) round_logits(reading.bits, shape, logits);
         if (offsets.longest > 0) {
           const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
           own.add(scale, reading.factor, logits);

@@ -93,7 +93,11 @@ template <class Scalar>
 struct HeadReading {
   Retrieval retrieval = Retrieval::soft;
   Scalar factor = 1;  ///< of the logits; with 0 soft weights are uniform
+  int bits =
+      0;  ///< significant bits of the logits of soft weights, up to kMostLogitBits; 0 for all
 };
+/// Fewer than a single-precision number has.
+inline constexpr int kMostLogitBits = 23;
 
 /// Where a token stands and which keys its query sees, when contexts are encoded in parallel.
 struct TokenPlace {

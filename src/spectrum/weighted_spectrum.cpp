@@ -15,13 +15,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
-
-constexpr double kComponentsShare = 0.9;
-
-/// The squares of the singular values, increasing. The product of the two symmetric matrices is similar to a symmetric
-/// one, L^T query L with key = L L^T, whose eigenvalues take a third of the time.
-VectorXd squares_of(const FactorProducts& products) {
+// The product of the two symmetric matrices is similar to a symmetric one, L^T query L with key = L L^T, whose
+// eigenvalues take a third of the time.
+VectorXd squared_singular_values(const FactorProducts& products) {
   if (!products.query.allFinite() || !products.key.allFinite()) {
     throw InvalidArgument("matrix", "have finite entries");
   }
@@ -37,9 +33,8 @@ VectorXd squares_of(const FactorProducts& products) {
   return solver.eigenvalues().cwiseMax(0);
 }
 
-}  // namespace
-
 Index WeightedSpectrum::components() const {
+  constexpr double kComponentsShare = 0.9;
   const double all = singular_values.squaredNorm();
   // Rounding must not ask for one more where the sum is met exactly.
   const double enough = kComponentsShare * all * (1 - 1e-12);
@@ -52,7 +47,7 @@ Index WeightedSpectrum::components() const {
 }
 
 double largest_singular_value(const FactorProducts& products) {
-  return std::sqrt(squares_of(products).maxCoeff());
+  return std::sqrt(squared_singular_values(products).maxCoeff());
 }
 
 WeightedSpectrum weighted_spectrum(const FactorProducts& products) {
@@ -60,7 +55,7 @@ WeightedSpectrum weighted_spectrum(const FactorProducts& products) {
   found.traces = products.traces();
   found.eigenvalues = eigenvalues_of_matrix(products.core);
   sort_for_display(found.eigenvalues);
-  found.singular_values = squares_of(products).reverse().cwiseSqrt();
+  found.singular_values = squared_singular_values(products).reverse().cwiseSqrt();
   return found;
 }
 

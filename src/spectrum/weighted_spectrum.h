@@ -25,6 +25,9 @@ inline double symmetric_share(const Traces& traces) {
   return 0.5 * (1 + traces.eta_s / traces.eta_f);
 }
 
+/// The squares of the singular values of A that need not be 0, increasing; errors and precision as of
+/// weighted_spectrum().
+Eigen::VectorXd squared_singular_values(const FactorProducts& products);
 /// The largest singular value of A alone; errors and precision as of weighted_spectrum().
 double largest_singular_value(const FactorProducts& products);
 

@@ -47,10 +47,11 @@ AdamW::AdamW(const OptimizerSettings& settings, Vector<float> decay, Vector<floa
       decay_(std::move(decay)),
       rate_(rate.size() > 0 ? std::move(rate) : Vector<float>::Ones(decay_.size())) {}
 
-void AdamW::step(Index step, float shrink, const Vector<float>& gradient,
-                 Vector<float>& parameters) {
+void AdamW::step(Index step, float shrink, const Vector<float>& gradient, Vector<float>& parameters,
+                 double rate) {
   const auto count = static_cast<double>(step + 1);
-  const auto rate = static_cast<float>(learning_rate_at(settings_, step));
+  const auto step_rate = static_cast<float>(rate * learning_rate_at(settings_, step));
+  const auto epsilon = static_cast<float>(settings_.epsilon);
   const auto beta1 = static_cast<float>(settings_.beta1),
              beta2 = static_cast<float>(settings_.beta2);
   const auto correct1 = static_cast<float>(1 / (1 - std::pow(settings_.beta1, count)));
@@ -65,8 +66,8 @@ void AdamW::step(Index step, float shrink, const Vector<float>& gradient,
     const float g = slope[i] * shrink;
     m[i] = beta1 * m[i] + (1 - beta1) * g;
     v[i] = beta2 * v[i] + (1 - beta2) * g * g;
-    const float direction = (m[i] * correct1) / (std::sqrt(v[i] * correct2) + 1e-8f);
-    p[i] -= rate * factor[i] * (direction + decay[i] * p[i]);
+    const float direction = (m[i] * correct1) / (std::sqrt(v[i] * correct2) + epsilon);
+    p[i] -= step_rate * factor[i] * (direction + decay[i] * p[i]);
   }
 }
 

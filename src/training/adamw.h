@@ -19,9 +19,10 @@ class AdamW {
   /// these all are 1.
   AdamW(const OptimizerSettings& settings, Vector<float> decay, Vector<float> rate = {});
 
-  /// One step: the gradient, times `shrink`, moves the parameters.
+  /// Step number `step`, from 0: the gradient, times `shrink`, moves the parameters at `rate` times the learning
+  /// rate of the schedule.
   void step(Eigen::Index step, float shrink, const Vector<float>& gradient,
-            Vector<float>& parameters);
+            Vector<float>& parameters, double rate = 1);
 
   /// Decaying means of the gradient and of its square: the state beside the step.
   Vector<float> first, second;

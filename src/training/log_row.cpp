@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "support/error.h"
@@ -35,6 +36,16 @@ double LogRow::measure(std::string_view name) const { return run[index_of(kRunMe
 double& LogRow::measure(std::string_view name) { return run[index_of(kRunMeasures, name)]; }
 double LogRow::head_mean(std::string_view name) const {
   return mean_of(heads, index_of(kRunHeadMeasures, name));
+}
+std::pair<double, double> LogRow::head_extremes(std::string_view name) const {
+  const std::size_t measure = index_of(kRunHeadMeasures, name);
+  std::pair extremes(std::numeric_limits<double>::quiet_NaN(),
+                     std::numeric_limits<double>::quiet_NaN());
+  for (const auto& head : heads) {  // fmin and fmax pass over NaN
+    extremes = {std::fmin(extremes.first, head[measure]),
+                std::fmax(extremes.second, head[measure])};
+  }
+  return extremes;
 }
 double LogRow::layer_mean(std::string_view name) const {
   return mean_of(layers, index_of(kRunLayerMeasures, name));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -105,6 +106,17 @@ inline constexpr std::array kRunHeadMeasures{
     LoggedMeasure{
         "sink_part",
         "part of logit_variance: query with the part of the first key beyond position (sink)"},
+    LoggedMeasure{"sink", "sink score: attention weight on the first token, in [0, 1]"},
+    LoggedMeasure{"largest_logit", "largest logit over the visible keys"},
+    LoggedMeasure{"spread",
+                  "sqrt(tr(W C W^T C)/d_h): standard deviation of the logits of independent tokens "
+                  "with the covariance C of what attention reads"},
+    LoggedMeasure{"sigma_max", "largest singular value of W"},
+    LoggedMeasure{"stable_rank", "||W||_F^2/sigma_max^2, from 1 to d_h"},
+    LoggedMeasure{"update_ratio", "||U||_F/||W||_F of the last step's change U of W"},
+    LoggedMeasure{"update_entropy",
+                  "entropy of the squared singular values of U over their sum, over log(2 d_h), in "
+                  "[0, 1]"},
 };
 
 /// One row of the log: the state after `step` steps.
@@ -119,6 +131,8 @@ struct LogRow {
   /// Mean over the heads, or the layers, that have a value (localization may be NaN).
   double head_mean(std::string_view name) const;
   double layer_mean(std::string_view name) const;
+  /// The smallest and the largest value over those heads; NaN for none.
+  std::pair<double, double> head_extremes(std::string_view name) const;
 };
 
 }  // namespace eigenscope

@@ -9,9 +9,11 @@
 #include "propagation/propagation.h"
 #include "spectrum/eigenvalues.h"
 #include "spectrum/traces.h"
+#include "spectrum/weighted_spectrum.h"
 #include "support/error.h"
 #include "training/adamw.h"
 #include "training/logit_parts.h"
+#include "training/step_limits.h"
 
 namespace eigenscope {
 namespace {
@@ -33,14 +35,15 @@ double norm_of_rows(const float* matrix, Index rows, Index columns, Index first,
 
 // Means over the rows of a head's attention, each but the first of its sequence.
 struct RowMeans {
-  double entropy = 0, bound = 0, self_mass = 0, self_reference = 0, sensitivity = 0;
+  double entropy = 0, bound = 0, self_mass = 0, self_reference = 0, sensitivity = 0, sink = 0;
 };
 
 RowMeans row_means(const Model<float>& model, const std::vector<double>& token_norms,
                    const HeadFactors& factors, double frobenius, double bias, double self_excess) {
   const AttentionShape& shape = model.shape();
   const Matrix<float>& in = model.attention_input(factors.layer);
-  if (model.settings().attention == AttentionKind::none) return {kNaN, kNaN, kNaN, kNaN, kNaN};
+  if (model.settings().attention == AttentionKind::none)
+    return {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
   RowMeans mean;
   double count = 0;
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
@@ -57,6 +60,7 @@ RowMeans row_means(const Model<float>& model, const std::vector<double>& token_n
       mean.entropy += normalized_entropy(weights);
       mean.bound += entropy_lower_bound(logits, keys) / std::log(static_cast<double>(keys));
       mean.self_mass += weights[t];
+      mean.sink += weights[0];
       mean.self_reference += 1 / (1 + others * std::exp(-self_excess));
       double square = 0;
       for (Index k = 0; k < keys; ++k) square += weights[k] * weights[k];
@@ -64,8 +68,8 @@ RowMeans row_means(const Model<float>& model, const std::vector<double>& token_n
       count += 1;
     }
   }
-  for (double* sum :
-       {&mean.entropy, &mean.bound, &mean.self_mass, &mean.self_reference, &mean.sensitivity}) {
+  for (double* sum : {&mean.entropy, &mean.bound, &mean.self_mass, &mean.self_reference,
+                      &mean.sensitivity, &mean.sink}) {
     *sum /= count;
   }
   return mean;
@@ -73,7 +77,7 @@ RowMeans row_means(const Model<float>& model, const std::vector<double>& token_n
 
 struct Spectrum {
   SpectralMoments moments;
-  double modulus = 0, localization = 0;
+  double modulus = 0, localization = 0, largest = 0;
 };
 
 // Throws FormatError naming layer and head for weights that the theory does not allow.
@@ -88,10 +92,38 @@ Spectrum spectrum_of(const HeadFactors& factors, const CentredKernel& kernel) {
     const SpectralMoments moments = moments_of_products(products);
     const double temperature = std::sqrt(static_cast<double>(factors.query.cols()));
     return {moments, variance_modulus(eigenvalues_of_matrix(products.core), moments.width),
-            propagate(kernel, moments.traces, temperature).localization};
+            propagate(kernel, moments.traces, temperature).localization,
+            largest_singular_value(products)};
   } catch (const InvalidArgument& refusal) {
     throw FormatError(name, std::string("its weights are too large: ") + refusal.what());
   }
+}
+
+// The change of W in a step.
+struct Update {
+  double ratio = kNaN, entropy = kNaN;
+};
+
+// In factors: W - W' = [W_Q - W_Q', W_Q'] [W_K, W_K - W_K']^T.
+Update update_of(const HeadFactors& now, const HeadFactors& before, double norm) {
+  const Index d = now.query.rows(), width = now.query.cols();
+  MatrixXd query(d, 2 * width), key(d, 2 * width);
+  query << now.query - before.query, before.query;
+  key << now.key, now.key - before.key;
+  const Eigen::ArrayXd squares = squared_singular_values(products_of_factors(query, key));
+  const double total = squares.sum();
+  if (!(total > 0)) return {0, kNaN};
+  double entropy = 0;
+  for (const double square : squares) {
+    if (square > 0) entropy -= square / total * std::log(square / total);
+  }
+  return {std::sqrt(total) / norm, entropy / std::log(2.0 * static_cast<double>(width))};
+}
+
+// Of the columns of a matrix.
+MatrixXd covariance_of(const MatrixXd& columns) {
+  const MatrixXd centred = columns.colwise() - columns.rowwise().mean();
+  return centred * centred.transpose() / static_cast<double>(columns.cols());
 }
 
 }  // namespace
@@ -156,13 +188,16 @@ void measure_layers(const Model<float>& model, const GradientNorms& gradients, L
   }
 }
 
-void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRow& row) {
+void measure_heads(const Model<float>& model, const CentredKernel& kernel,
+                   const Vector<float>& before, LogRow& row) {
   const AttentionShape& shape = model.shape();
   const ModelSettings& settings = model.settings();
   const bool bounded = settings.positions == Positions::learned && !settings.has_offset_terms() &&
                        settings.query_key_norm == QueryKeyNorm::none &&
                        settings.attention == AttentionKind::softmax;
+  const std::vector<double> largest = largest_logits(model);
   for (Index layer = 0; layer < settings.depth; ++layer) {
+    const MatrixXd covariance = covariance_of(model.attention_input(layer).cast<double>());
     std::vector<double> token_norms;
     for (Index sequence = 0; sequence < shape.batch; ++sequence) {
       const Matrix<float>& in = model.attention_input(layer);
@@ -173,13 +208,21 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRo
     const Index bias = model.layout().layers[static_cast<std::size_t>(layer)].fused_bias;
     for (Index head = 0; head < settings.heads; ++head) {
       const HeadFactors factors = model.head(layer, head);
-      const auto [moments, modulus, localization] = spectrum_of(factors, kernel);
+      const auto [moments, modulus, localization, sigma] = spectrum_of(factors, kernel);
+      const double frobenius = std::sqrt(moments.traces.eta_f);
+      const double eta_f =
+          covariance.allFinite()
+              ? products_of_factors(factors.query, factors.key, covariance).traces().eta_f
+              : kNaN;
+      const Update update = before.size() > 0
+                                ? update_of(factors, model.head(layer, head, before), frobenius)
+                                : Update{};
       const Eigen::VectorXd query_bias =
           model.parameters()
               .segment(bias + head * shape.head_width, shape.head_width)
               .cast<double>();
       const LogitStatistics& own = logits[static_cast<std::size_t>(head)];
-      const RowMeans means = row_means(model, token_norms, factors, std::sqrt(moments.traces.eta_f),
+      const RowMeans means = row_means(model, token_norms, factors, frobenius,
                                        (factors.key * query_bias).norm(), own.self_excess);
       row.heads[static_cast<std::size_t>(layer * settings.heads + head)] = {
           moments.mean(),
@@ -200,7 +243,14 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRo
           own.parts[1],
           own.parts[2],
           own.parts[3],
-          own.parts[4]};
+          own.parts[4],
+          means.sink,
+          largest[static_cast<std::size_t>(layer * settings.heads + head)],
+          std::sqrt(eta_f / static_cast<double>(shape.head_width)),
+          sigma,
+          moments.traces.eta_f / (sigma * sigma),
+          update.ratio,
+          update.entropy};
     }
   }
 }

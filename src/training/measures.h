@@ -21,6 +21,8 @@ struct GradientNorms {
 /// Layers and heads of the row, see kRunLayerMeasures and kRunHeadMeasures. `kernel` is that of the theory's
 /// tokens. Throws FormatError naming the head whose weights are not finite.
 void measure_layers(const Model<float>& model, const GradientNorms& gradients, LogRow& row);
-void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRow& row);
+/// `before` are the parameters before the last step, empty for none: the measures of its change are NaN then.
+void measure_heads(const Model<float>& model, const CentredKernel& kernel,
+                   const Vector<float>& before, LogRow& row);
 
 }  // namespace eigenscope

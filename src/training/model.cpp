@@ -508,11 +508,11 @@ Matrix<Scalar> Model<Scalar>::fused_part(Index layer, const Matrix<Scalar>* part
 }
 
 template <class Scalar>
-HeadFactors Model<Scalar>::head(Index layer, Index head) const {
+HeadFactors Model<Scalar>::head(Index layer, Index head, const Vector<Scalar>& parameters) const {
   const Index d = settings_.width, width = settings_.head_width();
   const AttentionShape shape{settings_.heads, settings_.groups(), width, 1, 1};
   const Eigen::Map<const Matrix<Scalar>> fused(
-      at_offset(layout_.layers[static_cast<std::size_t>(layer)].fused), shape.fused(), d);
+      parameters.data() + layout_.layers[static_cast<std::size_t>(layer)].fused, shape.fused(), d);
   return {static_cast<int>(layer), static_cast<int>(head),
           fused.middleRows(head * width, width).transpose().template cast<double>(),
           fused.middleRows(shape.key_row(head), width).transpose().template cast<double>()};

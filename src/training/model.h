@@ -122,7 +122,11 @@ class Model {
   /// Tokens after `layer` layers, d x N; 0 for the embeddings.
   const Matrix<Scalar>& output_of(Eigen::Index layer) const;
   /// W_Q and W_K of a head, unfolded: LayerNorm's gain is not in them. Throws nothing.
-  HeadFactors head(Eigen::Index layer, Eigen::Index head) const;
+  HeadFactors head(Eigen::Index layer, Eigen::Index head) const {
+    return this->head(layer, head, parameters_);
+  }
+  /// The same among other `parameters` of the model's layout.
+  HeadFactors head(Eigen::Index layer, Eigen::Index head, const Vector<Scalar>& parameters) const;
 
  private:
   struct Layer {

@@ -17,6 +17,8 @@ inline constexpr Parameter kBeta1{"beta1", reals_below(0, 1), 0.9,
                                   "AdamW beta1: decay of the mean gradient"};
 inline constexpr Parameter kBeta2{"beta2", reals_below(0, 1), 0.99,
                                   "AdamW beta2: decay of the mean squared gradient"};
+inline constexpr Parameter kEpsilon{
+    "epsilon", reals(0, 1), 1e-8, "AdamW epsilon: added to the root of the mean squared gradient"};
 inline constexpr Parameter kClip{"clip", reals(0, 1e6), 1,
                                  "gradient-norm clipping threshold; 0 disables clipping"};
 inline constexpr Parameter kQkClip{
@@ -77,6 +79,15 @@ inline constexpr Parameter kPriorDistance{
     "prior_distance", integers(0, 2048), 1,
     "attention prior: distance from the query to the earlier key that has all of its weight; 1 for "
     "the previous token"};
+inline constexpr Parameter kFaultStep{"fault_step", integers(0, 1e7), 0,
+                                      "injected fault: completed steps before its first one"};
+inline constexpr Parameter kFaultSteps{
+    "fault_steps", integers(0, 1e7), 0,
+    "injected fault: steps that it lasts; 0 for all that follow"};
+inline constexpr Parameter kFaultSize{
+    "fault_size", reals_above(0, 1e6), 8,
+    "injected fault: factor of the learning rate, or of W_Q and W_K and their biases; significant "
+    "bits of rounded logits (8 for bfloat16)"};
 inline constexpr Parameter kLogEvery{"log_every", integers(1, 1e7), 25,
                                      "steps between rows of the log"};
 inline constexpr Parameter kEvalBatches{

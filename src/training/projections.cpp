@@ -22,13 +22,31 @@ std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
   return all;
 }
 
+namespace {
+
+// The first `rows` of queries, keys and values in every layer.
+void scale_rows(Index rows, const ModelSettings& settings, const ParameterLayout& layout,
+                float factor, Vector<float>& numbers) {
+  const Index fused = settings.fused_width();
+  for (const LayerOffsets& layer : layout.layers) {
+    for (Index j = 0; j < settings.width; ++j) {
+      numbers.segment(layer.fused + j * fused, rows) *= factor;
+    }
+    numbers.segment(layer.fused_bias, rows) *= factor;
+  }
+}
+
+}  // namespace
+
 void scale_queries(const ModelSettings& settings, const ParameterLayout& layout, float factor,
                    Vector<float>& numbers) {
-  const Index d = settings.width, fused = settings.fused_width();
-  for (const LayerOffsets& layer : layout.layers) {
-    for (Index j = 0; j < d; ++j) numbers.segment(layer.fused + j * fused, d) *= factor;
-    numbers.segment(layer.fused_bias, d) *= factor;
-  }
+  scale_rows(settings.width, settings, layout, factor, numbers);
+}
+
+void scale_queries_and_keys(const ModelSettings& settings, const ParameterLayout& layout,
+                            float factor, Vector<float>& numbers) {
+  const Index rows = settings.width + settings.groups() * settings.head_width();
+  scale_rows(rows, settings, layout, factor, numbers);
 }
 
 }  // namespace eigenscope

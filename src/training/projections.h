@@ -22,5 +22,8 @@ std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
 /// and t times the weight decay: Adam's steps do not depend on the scale of the gradient.
 void scale_queries(const ModelSettings& settings, const ParameterLayout& layout, float factor,
                    Vector<float>& numbers);
+/// The same of W_Q, b_Q, W_K and b_K.
+void scale_queries_and_keys(const ModelSettings& settings, const ParameterLayout& layout,
+                            float factor, Vector<float>& numbers);
 
 }  // namespace eigenscope

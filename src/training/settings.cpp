@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nn/attention.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 #include "training/regularizers/regularizer.h"
@@ -28,6 +29,7 @@ constexpr NumberField kNumberFields[] = {
     {training::kWeightDecay, [](auto& s) { return &s.optimizer.weight_decay; }},
     {training::kBeta1, [](auto& s) { return &s.optimizer.beta1; }},
     {training::kBeta2, [](auto& s) { return &s.optimizer.beta2; }},
+    {training::kEpsilon, [](auto& s) { return &s.optimizer.epsilon; }, true},
     {training::kClip, [](auto& s) { return &s.optimizer.clip; }},
     {training::kQkClip, [](auto& s) { return &s.optimizer.qk_clip; }, true},
     {training::kGrowthLimit, [](auto& s) { return &s.optimizer.growth_limit; }, true},
@@ -47,6 +49,9 @@ constexpr NumberField kNumberFields[] = {
     {training::kPriorDistance, [](auto& s) { return &s.regularizer.prior_distance; }, true},
     {training::kAlpha, [](auto& s) { return &s.regularizer.alpha; }, true},
     {training::kInitScale, [](auto& s) { return &s.regularizer.init_scale; }, true},
+    {training::kFaultStep, [](auto& s) { return &s.fault.first; }, true},
+    {training::kFaultSteps, [](auto& s) { return &s.fault.steps; }, true},
+    {training::kFaultSize, [](auto& s) { return &s.fault.size; }, true},
     {training::kLogEvery, [](auto& s) { return &s.log_every; }},
     {training::kEvalBatches, [](auto& s) { return &s.eval_batches; }},
     {training::kMeasureBatches, [](auto& s) { return &s.measure_batches; }},
@@ -72,6 +77,12 @@ constexpr std::array kAttentionKinds{Choice{"softmax", "softmax"}, Choice{"none"
                                      Choice{"hard", "hard, straight-through"}};
 constexpr std::array kFinalEvaluations{Choice{"sample", "evaluation batches"},
                                        Choice{"whole", "whole validation text"}};
+constexpr std::array kFaults{Choice{"none", "none"},
+                             Choice{"learning-rate", "learning rate"},
+                             Choice{"query-key-scale", "scaled W_Q and W_K"},
+                             Choice{"rounded-logits", "rounded logits"},
+                             Choice{"repeated-tokens", "repeated tokens"},
+                             Choice{"random-tokens", "random tokens"}};
 constexpr std::array kQueryKeyNorms{Choice{"none", "none"}, Choice{"rms", "RMSNorm (QK-norm)"}};
 
 constexpr ChoiceField kChoiceFields[] = {
@@ -112,6 +123,11 @@ constexpr ChoiceField kChoiceFields[] = {
      "skip connection around attention", true},
     {"offset_mask", [](auto& s) { return &s.model.offset_mask; }, kOffsetMasks,
      "differentiable mask over the distances between query and key, learned beside the model",
+     true},
+    {"fault", [](auto& s) { return &s.fault.kind; }, kFaults,
+     "injected fault, from fault_step on for fault_steps: learning rate times fault_size; W_Q, W_K "
+     "and their biases times fault_size, once; logits rounded to fault_size bits; batches of "
+     "repeated or of uniformly random tokens",
      true},
     {"final_evaluation", [](auto& s) { return &s.final_evaluation; }, kFinalEvaluations,
      "validation text of the last evaluation: the batches of the other evaluations, or "
@@ -158,6 +174,39 @@ void check_controls(const TrainSettings& settings) {
                 shown(settings.attention_temperature), "1");
   refuse_unless(settings.model.query_key_norm == QueryKeyNorm::none, "query_key_norm", "rms",
                 "none");
+  const FaultKind fault = settings.fault.kind;
+  refuse_unless(fault != FaultKind::query_key_scale && fault != FaultKind::rounded_logits, "fault",
+                std::string(kFaults[static_cast<std::size_t>(fault)].name),
+                "none or of the learning rate or the tokens");
+}
+
+void check_fault(const TrainSettings& settings) {
+  const FaultSettings& fault = settings.fault;
+  if (fault.kind != FaultKind::none && fault.first >= settings.optimizer.steps) {
+    throw InvalidArgument("fault_step", "be below the steps of the run",
+                          "steps " + std::to_string(settings.optimizer.steps) + ", fault_step " +
+                              std::to_string(fault.first));
+  }
+  const bool normalized = settings.model.query_key_norm != QueryKeyNorm::none;
+  if (fault.kind == FaultKind::query_key_scale &&
+      (normalized || settings.regularizer.kind == RegularizerKind::sigma_reparam)) {
+    throw InvalidArgument("fault",
+                          "be another with " +
+                              std::string(normalized ? "QK-norm" : "sigma-reparam") +
+                              ", which sets the norms of W_Q and W_K itself",
+                          "found query-key-scale");
+  }
+  if (fault.kind == FaultKind::rounded_logits) {
+    if (fault.size > kMostLogitBits || fault.size != std::round(fault.size)) {
+      throw InvalidArgument(
+          "fault_size",
+          "be an integer from 1 to " + std::to_string(kMostLogitBits) + " for rounded logits",
+          "found " + shown(fault.size));
+    }
+    if (settings.model.attention == AttentionKind::hard) {
+      throw InvalidArgument("fault", "be another with hard attention", "found rounded-logits");
+    }
+  }
 }
 
 }  // namespace
@@ -247,6 +296,7 @@ void check_training(const TrainSettings& settings) {
                               std::to_string(settings.regularizer.target_heads));
   }
   check_controls(settings);
+  check_fault(settings);
   if (settings.final_evaluation == FinalEvaluation::whole && settings.patience > 0) {
     throw InvalidArgument("patience",
                           "be 0 with final_evaluation whole, because early stopping makes the last "

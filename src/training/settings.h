@@ -118,6 +118,7 @@ struct OptimizerSettings {
   /// Decoupled; of matrices, not of gains and biases
   double weight_decay = training::kWeightDecay.default_value;
   double beta1 = training::kBeta1.default_value, beta2 = training::kBeta2.default_value;
+  double epsilon = training::kEpsilon.default_value;
   double clip = training::kClip.default_value;  ///< largest norm of the whole gradient; 0 for any
   /// QK-Clip (Kimi K2, arXiv:2507.20534): after a step in which a head had a larger logit, its W_Q and
   /// W_K are scaled down until that logit would be this one; 0 for none.
@@ -168,6 +169,23 @@ struct RegularizerSettings {
   Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
 };
 
+/// What goes wrong in a run on purpose; see training/fault.h.
+enum class FaultKind {
+  none,
+  learning_rate,    ///< the learning rate times `size`
+  query_key_scale,  ///< once, before the first of its steps: W_Q, W_K and their biases times `size`
+  rounded_logits,   ///< logits of attention with `size` significant bits in the forward pass
+  repeated_tokens,  ///< each sequence of a batch is its first token, repeated
+  random_tokens,    ///< tokens of a batch are uniformly random
+};
+struct FaultSettings {
+  FaultKind kind = FaultKind::none;
+  Eigen::Index first = training::kFaultStep.default_value;  ///< completed steps before it
+  Eigen::Index steps =
+      training::kFaultSteps.default_value;  ///< that it lasts; 0 for all that follow
+  double size = training::kFaultSize.default_value;
+};
+
 /// The validation text of the evaluation after the last step.
 enum class FinalEvaluation {
   sample,  ///< the batches that every evaluation reads
@@ -178,6 +196,7 @@ struct TrainSettings {
   ModelSettings model;
   OptimizerSettings optimizer;
   RegularizerSettings regularizer;
+  FaultSettings fault;
   Eigen::Index batch = training::kBatch.default_value;  ///< sequences a step
   double dropout =
       training::kDropout.default_value;  ///< of the embeddings and of what attention and MLP add
@@ -259,7 +278,8 @@ void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_v
 
 /// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with rotary
 /// positions, leave an odd head width; "key_heads" that do not divide the heads; what the regularizer's row
-/// refuses; "qk_clip" and "attention_temperature" together with QK-norm, which they cannot change; more "target_heads" than heads; a setting
+/// refuses; "qk_clip", "attention_temperature" and a "fault" of W_Q and W_K together with QK-norm, which they cannot
+/// change; more "target_heads" than heads; a "fault_size" of rounded logits that is no number of bits; a setting
 /// of W_QK together with an "attention" that does not read it; "patience" together with a final evaluation on the
 /// whole text; "heads" that leave mimetic_zero a head width of 1; a "dropped_distance" that is not below the length;
 /// "attention" other than softmax together with terms by offset.

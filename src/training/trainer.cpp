@@ -12,6 +12,7 @@
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
+#include "training/fault.h"
 #include "training/masked_tokens.h"
 #include "training/offset_mask.h"
 #include "training/projections.h"
@@ -206,12 +207,10 @@ void Trainer::stop_at(Index step, const std::string& what) {
       shown(settings_.optimizer.learning_rate) + " may help";
 }
 
-// Adds the example at `start` to the batch.
-void Trainer::add_sequence(const std::vector<TokenId>& text, Index start, std::uint64_t seed,
-                           std::uint64_t draw) {
-  const auto tokens = std::span(text).subspan(static_cast<std::size_t>(start),
-                                              static_cast<std::size_t>(settings_.model.length) + 1);
-  add_example(settings_, tokens, seed, draw, inputs_, outputs_);
+// The tokens of the example at `start`, and the one that follows.
+std::span<const TokenId> Trainer::sequence_at(const std::vector<TokenId>& text, Index start) const {
+  return std::span(text).subspan(static_cast<std::size_t>(start),
+                                 static_cast<std::size_t>(settings_.model.length) + 1);
 }
 
 // The forward pass of the batch of the next step.
@@ -226,15 +225,26 @@ void Trainer::read_batch() {
         static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(settings_.batch) +
         static_cast<std::uint64_t>(b);
     const auto start = random_bits(settings_.seed, kBatchStream, draw) % starts;
-    add_sequence(text_->training, static_cast<Index>(start), settings_.seed, draw);
+    const auto tokens = sequence_at(text_->training, static_cast<Index>(start));
+    const std::vector<TokenId> faulty = faulty_tokens(settings_.fault, step_, settings_.seed, draw,
+                                                      tokens, text_->tokenizer.vocabulary());
+    add_example(settings_, faulty.empty() ? tokens : faulty, settings_.seed, draw, inputs_,
+                outputs_);
   }
   const auto step = static_cast<std::uint64_t>(step_);
   model_.forward(inputs_, length,
-                 {{}, {}, draw_kept(model_, settings_.batch, settings_.seed, step)},
+                 {faulty_readings(settings_.fault, step_, model_),
+                  {},
+                  draw_kept(model_, settings_.batch, settings_.seed, step)},
                  {settings_.dropout, settings_.seed, step});
 }
 
 void Trainer::step() {
+  const FaultSettings& fault = settings_.fault;
+  if (fault.kind == FaultKind::query_key_scale && step_ == fault.first) {
+    scale_queries_and_keys(settings_.model, model_.layout(), static_cast<float>(fault.size),
+                           model_.parameters());
+  }
   read_batch();
   const double loss = model_.loss(outputs_, true);
   if (!std::isfinite(loss)) return stop_at(step_ + 1, "the loss is NaN or infinite");
@@ -251,11 +261,13 @@ void Trainer::step() {
   const double norm = gradient_norm(gradient.data(), gradient.size());
   if (!std::isfinite(norm)) return stop_at(step_ + 1, "the gradient is NaN or infinite");
   const double clip = settings_.optimizer.clip;
+  const bool logged = (step_ + 1) % settings_.log_every == 0 || step_ + 1 == steps_wanted();
+  before_ = logged ? model_.parameters() : Vector<float>();
   move(gradient, static_cast<float>(clip > 0 && norm > clip ? clip / norm : 1));
   train_loss_ = loss;
   gradient_norm_ = norm;
   ++step_;
-  if (step_ % settings_.log_every == 0 || step_ == steps_wanted()) {
+  if (logged) {
     gradients_ = GradientNorms(settings_.model, model_.layout(), gradient);
     log_state();
   }
@@ -264,10 +276,11 @@ void Trainer::step() {
 // One step of the optimizer along the gradient, times `shrink`, and what the settings do to it.
 void Trainer::move(const Vector<float>& gradient, float shrink) {
   const OptimizerSettings& own = settings_.optimizer;
-  rate_ = learning_rate_at(own, step_);
+  const double factor = rate_factor(settings_.fault, step_);
+  rate_ = factor * learning_rate_at(own, step_);
   Vector<float>& trained = reparam_ ? raw_ : model_.parameters();
   const Vector<float> before = own.growth_limit > 0 ? trained : Vector<float>();
-  optimizer_.step(step_, shrink, gradient, trained);
+  optimizer_.step(step_, shrink, gradient, trained, factor);
   if (reparam_) {
     reparam_->follow(raw_);
     reparam_->apply(raw_, model_.parameters());
@@ -353,12 +366,13 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
     outputs_.clear();
     for (Index k = first; k < end; ++k) {
       const Index start = starts[static_cast<std::size_t>(k)];
-      add_sequence(text_->validation, start, kValidationSeed, static_cast<std::uint64_t>(start));
+      add_example(settings_, sequence_at(text_->validation, start), kValidationSeed,
+                  static_cast<std::uint64_t>(start), inputs_, outputs_);
     }
     model_.forward(inputs_, length, intervention);
     if (first < measured) {
       measure_layers(model_, gradients_, batch);
-      measure_heads(model_, kernel_, batch);
+      measure_heads(model_, kernel_, before_, batch);
       add_share(row, batch, static_cast<double>(end - first) / static_cast<double>(measured));
     }
     tokens.resize(outputs_.size());

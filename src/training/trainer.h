@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,8 +65,7 @@ class Trainer {
   void log_state();
   void stop_at(Eigen::Index step, const std::string& what);
   void read_batch();
-  void add_sequence(const std::vector<TokenId>& text, Eigen::Index start, std::uint64_t seed,
-                    std::uint64_t draw);
+  std::span<const TokenId> sequence_at(const std::vector<TokenId>& text, Eigen::Index start) const;
   void set_targets();
   void move(const Vector<float>& gradient, float shrink);
   struct ValidationLoss {
@@ -84,7 +84,8 @@ class Trainer {
   Model<float> model_;
   std::unique_ptr<Regularizer<float>> regularizer_;
   Reparametrization<float>* reparam_ = nullptr;  // the regularizer's; null for none
-  Vector<float> raw_;  // with a reparametrization: what the optimizer trains
+  Vector<float> raw_;     // with a reparametrization: what the optimizer trains
+  Vector<float> before_;  // the model's parameters before the last step, if that step is logged
   AdamW optimizer_;
   std::vector<double> targets_;  // m* of every head, layer by layer
   CentredKernel kernel_;

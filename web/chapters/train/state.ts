@@ -49,6 +49,7 @@ interface Presented extends Pick<Control, 'used'> {
 const isMimetic = ({ initialization }: Values) => String(initialization).startsWith('mimetic');
 const isCorrelated = ({ initialization }: Values) => initialization === 'correlated';
 const isMasked = ({ objective }: Values) => objective === 'masked';
+const hasFault = ({ fault }: Values) => fault !== 'none';
 const hasLearnedMask = ({ offset_mask }: Values) => offset_mask === 'learned';
 
 /** Meaning, range, default and choices of a setting are those of the library. */
@@ -67,6 +68,7 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   weight_decay: { slider: linear(0, 1) },
   beta1: { label: 'AdamW', sign: '<i>β</i><sub>1</sub>', slider: linear(0, 0.99) },
   beta2: { label: 'AdamW', sign: '<i>β</i><sub>2</sub>', slider: linear(0, 0.999) },
+  epsilon: { label: 'AdamW', sign: '<i>ε</i>', slider: log(1e-10, 0.01) },
   clip: { label: 'Gradient clipping', slider: linear(0, 10) },
   mean_weight: { label: 'Mean weight', sign: '<i>c</i><sub>mean</sub>', slider: log(1e-4, 100) },
   scale_weight: { label: 'Scale weight', sign: '<i>c</i><sub>scale</sub>', slider: log(1e-6, 1) },
@@ -79,6 +81,10 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   alpha: { label: 'Q–K correlation', sign: '<i>α</i>', slider: linear(-1, 1), used: isCorrelated },
   init_scale: { label: 'Initial scale', sign: '<i>s</i>', slider: log(0.1, 10), used: isCorrelated },
   qk_clip: { label: 'QK-Clip threshold' },
+  fault: { label: 'Injected fault' },
+  fault_step: { label: 'Fault at step', used: hasFault },
+  fault_steps: { label: 'Steps of the fault', used: hasFault },
+  fault_size: { label: 'Size of the fault', slider: log(0.01, 100), used: hasFault },
   log_every: { label: 'Log interval', slider: integers(1, 100) },
   eval_batches: { label: 'Evaluation batches', slider: integers(1, 32) },
   measure_batches: { label: 'Measurement batches' },

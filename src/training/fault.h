@@ -1,0 +1,28 @@
+// Faults that are injected into a training run from a step on: what early warnings of failing runs are tested with.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "training/model.h"
+
+namespace eigenscope {
+
+/// Whether a fault that lasts acts in the step after `step` completed ones.
+bool acts(const FaultSettings& fault, Eigen::Index step);
+
+/// The learning rate of that step over that of the schedule.
+double rate_factor(const FaultSettings& fault, Eigen::Index step);
+
+/// What the step reads in place of `tokens`, those of example number `draw` of the seed, from a text of `vocabulary`
+/// tokens; empty where the fault does not change them.
+std::vector<TokenId> faulty_tokens(const FaultSettings& fault, Eigen::Index step,
+                                   std::uint64_t seed, std::uint64_t draw,
+                                   std::span<const TokenId> tokens, Eigen::Index vocabulary);
+
+/// How the heads read in the forward pass of the step; empty for as they are trained.
+std::vector<HeadReading<float>> faulty_readings(const FaultSettings& fault, Eigen::Index step,
+                                                const Model<float>& model);
+
+}  // namespace eigenscope
