@@ -31,19 +31,21 @@ const title = async (page: Page) =>
   ((await page.locator('#title-lead').textContent()) ?? '').replace(/\s+/g, ' ').trim();
 const choose = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
-/** What can be read on the screen: text nodes with a place on it, without formulas’ sources. */
+/** How many words can be read on the screen: above the bar of controls, or in it. */
 const wordsInSight = (page: Page) =>
   page.evaluate(() => {
     const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const bar = document.querySelector('#localize .controls')!;
+    const end = bar.getBoundingClientRect().top;
     let text = '';
     for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
       const range = document.createRange();
       range.selectNodeContents(node);
       const { width, height, top, bottom } = range.getBoundingClientRect();
-      const isVisible = node.parentElement!.checkVisibility({ visibilityProperty: true });
+      const isAbove = bar.contains(node) || top < end;
+      const isVisible = isAbove && node.parentElement!.checkVisibility({ visibilityProperty: true });
       const isHidden = node.parentElement!.closest('.hidden, .skip, style, script');
-      if (width > 1 && height > 1 && top < innerHeight && bottom > 0 && isVisible && !isHidden)
-        text += ` ${node.textContent}`;
+      if (width > 1 && height > 1 && bottom > 0 && isVisible && !isHidden) text += ` ${node.textContent}`;
     }
     return text.split(/\s+/).filter((word) => /\p{L}{2}/u.test(word)).length;
   });

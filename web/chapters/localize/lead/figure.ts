@@ -130,6 +130,7 @@ export class LocalizationFigure implements Figure {
     }
     this.whole.svg.setAttribute('aria-label', this.describe(scene));
     this.frame.put(this.whole.svg, this.matrix.cells);
+    if (this.store.busy && this.frame.said !== '') return; // under a hand the words wait
     this.frame.retitle(titleOf(scene.curves.lines));
     this.frame.say(this.caption(scene));
   }
