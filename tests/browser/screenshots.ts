@@ -36,7 +36,7 @@ const DARK_PHONE = { name: 'phone-dark', viewport: devices.phone, colorScheme: '
 test.each([...screens.flatMap((screen) => viewNames.map((view) => ({ ...screen, view }))), DARK_PHONE])(
   '$view, $name',
   async ({ name, view, ...look }) => {
-    const { page } = await visit(browser, `${host.address}#${view}`, look);
+    const { page } = await visit(browser, `${host.address}#${view}`, { ...look, reducedMotion: 'reduce' });
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     await page.waitForTimeout(DRAWING);
     await page.screenshot({ path: join(KEPT, `${view}-${name}.jpg`), quality: QUALITY });
