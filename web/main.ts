@@ -17,7 +17,7 @@ import { sampleFiles } from './chapters/model/reading/samples';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/experiments/files';
 import { startUses } from './chapters/uses/chapter';
-import { labsFile } from './chapters/uses/files';
+import { labsFiles } from './chapters/uses/files';
 import { VIEWS } from './chapters/views';
 import { showEmbedded, tellParent } from './controls/embed';
 import { wireLinkNotice } from './controls/link-notice';
@@ -69,7 +69,7 @@ function start(): void {
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-version]').textContent = VERSION;
   child(document, '[data-not-started]').remove();
-  setTimeout(() => void prefetch([engineFile, mapsFile, labsFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
+  setTimeout(() => void prefetch([engineFile, mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }
 
 requestAnimationFrame(() => setTimeout(start));

@@ -1,6 +1,7 @@
 // The labs of Uses: their cards, numbers, presets and what they say.
 import { expect, test } from 'vitest';
-import first from '../../web/generated/uses-first.json';
+import entryAnswers from '../../web/generated/uses/attention-entries.json';
+import priorAnswers from '../../web/generated/uses/attention-prior.json';
 import { figuresOf } from '../../web/ui/registry';
 import {
   browser,
@@ -98,7 +99,7 @@ test('a lab opens with the answer of the build, computes another, and comes back
     await settled(page, 'attention-prior');
     return (await csv(page, 'attention-prior')).map((row) => Number(row.accuracy));
   };
-  const shipped = first['attention-prior'].rows.map(({ accuracy }) => accuracy);
+  const shipped = priorAnswers[0]!.answer.rows.map(({ accuracy }) => accuracy);
   const findings = page.locator('#figure-attention-prior figcaption');
   expect(await accuracies()).toEqual(shipped);
   expect(await findings.innerText()).toMatch(/^A prior/);
@@ -107,6 +108,24 @@ test('a lab opens with the answer of the build, computes another, and comes back
   expect(await findings.innerText()).toMatch(/^This caption describes the default settings. A prior/);
   await page.locator('#uses').getByRole('button', { name: 'Reset' }).click();
   await expect.poll(accuracies).toEqual(shipped);
+  expect(errors).toEqual([]);
+});
+
+test('a preset shows the answer of the build at once, and every kind of models of attention-entries has one', async () => {
+  const kinds = entryAnswers.map(({ state }) => JSON.stringify(state)).sort();
+  expect(kinds).toEqual(
+    [{}, { attention_skip: 'without' }, { objective: 'next' }, { objective: 'next', attention_skip: 'without' }]
+      .map((state) => JSON.stringify(state))
+      .sort(),
+  );
+  const { page, errors } = await open('uses?figure=attention-prior', { settle: false });
+  await settled(page, 'attention-prior');
+  await page.locator('#figure-attention-prior a.preset', { hasText: 'Strict prior' }).click();
+  const strict = priorAnswers.find(({ state }) => 'prior_weight' in state)!.answer;
+  await expect
+    .poll(async () => (await csv(page, 'attention-prior')).map((row) => Number(row.accuracy)), { timeout: 5000 })
+    .toEqual(strict.rows.map(({ accuracy }) => accuracy));
+  expect(await page.locator('#figure-attention-prior figcaption').innerText()).toMatch(/^This caption describes/);
   expect(errors).toEqual([]);
 });
 

@@ -86,9 +86,14 @@ function panelOf(view: string, look: string, controls: string): string {
   </section>`;
 }
 
-/** The link to a figure from the cards of its chapter, with its picture and its question. */
-function cardOf({ stampHtml }: Tables, id: Registry.FigureId, inner: string): string {
-  return `<li><a href="#figure-${id}">${inner.trim()} ${stampHtml(id)}</a></li>`;
+/** Links to the figures of a chapter: the picture and the question that each room declares as `x-card`. */
+function cardsOf({ stampHtml }: Tables, view: string): string {
+  const cards = elementsIn(chapterHtml(view), 'x-card').map((card) => {
+    const [figure, question, source] = ['figure', 'question', 'source'].map((name) => required(card, name, 'x-card'));
+    const text = `<b>${escaped(question)}</b><small>${escaped(source)}</small>`;
+    return `<li><a href="#figure-${figure}">${card.inner.trim()}${text} ${stampHtml(figure as Registry.FigureId)}</a></li>`;
+  });
+  return cards.join('');
 }
 
 /**
@@ -132,13 +137,14 @@ function replacementsOf(tables: Tables): Replacements {
     'x-contents': (element) => contentsOf(tables, required(element, 'view', 'x-contents')),
     'x-panel': (element) => {
       const look = 'bar' in element.attributes ? ' bar' : '';
-      return panelOf(required(element, 'view', 'x-panel'), look, replaced(element.inner, all));
+      const view = required(element, 'view', 'x-panel');
+      const ofRooms = elementsIn(chapterHtml(view), 'x-settings').map(placesOf).join('');
+      return panelOf(view, look, ofRooms + replaced(element.inner, all));
     },
+    'x-settings': () => '',
     'x-controls': placesOf,
-    'x-card': (element) => {
-      const id = required(element, 'figure', 'x-card') as Registry.FigureId;
-      return cardOf(tables, id, replaced(element.inner, all));
-    },
+    'x-cards': (element) => cardsOf(tables, required(element, 'view', 'x-cards')),
+    'x-card': () => '',
     'x-figure': (element) => figureOf(tables, element, all),
     'x-correlations': () => tables.correlationsHtml(),
   };

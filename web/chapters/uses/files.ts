@@ -1,15 +1,36 @@
 // The files that the labs fetch: the build's answers, published models, texts.
 import { load, loadJson, type ShippedFile } from '../../engine/shipped';
 import type { Input } from '../../engine/protocol';
-import asset from '../../generated/uses-first.json?shipped';
+import type { Values } from '../../state/control';
 import type { FigureOf } from '../../ui/registry';
-import { once } from '../shared/once';
 import { bookText } from '../shared/text-source';
 
-export const labsFile: ShippedFile = { ...asset, name: 'file of the labs’ answers' };
+/** An answer of the build, and what differs in its state from the chapter's defaults. */
+export interface Built<Answer> {
+  state: Partial<Values>;
+  answer: Answer;
+}
 
-/** The answer of each lab to the chapter's defaults, from the build. Throws as `loadJson`. */
-export const firstAnswers = once(() => loadJson<Record<FigureOf<'uses'>, never>>(labsFile));
+const FOLDER = '../../generated/uses/';
+const files = import.meta.glob<Models[string]>('../../generated/uses/*.json', {
+  query: '?shipped',
+  import: 'default',
+  eager: true,
+});
+
+const answersFile = (figure: FigureOf<'uses'>): ShippedFile => {
+  const { [`${FOLDER}${figure}.json`]: file } = files;
+  return { ...file, name: 'file of the lab’s answers' };
+};
+
+/** The files with the answers of all labs. */
+export const labsFiles: ShippedFile[] = Object.values(files).map((file) => ({
+  ...file,
+  name: 'file of a lab’s answers',
+}));
+
+/** The answers of a lab in the states of its presets, first that to the chapter's defaults. Throws as `loadJson`. */
+export const builtAnswers = <Answer>(figure: FigureOf<'uses'>) => loadJson<Built<Answer>[]>(answersFile(figure));
 
 /** What an operation is given beside settings: published models or a checkpoint, and a text. */
 export type Files = Partial<

@@ -4,11 +4,11 @@ import type { Input, JobName } from '../../engine/protocol';
 import type { Entry } from '../../charts/legend';
 import { chartWithLegend, compose, gridX, gridY } from '../../charts/plot';
 import { finiteCell, type Cell, type Table } from '../../charts/table';
-import { pick } from '../../state/control';
+import { pick, type Values } from '../../state/control';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import { firstAnswers, type Files } from './files';
+import { builtAnswers, type Built, type Files } from './files';
 import { answerFrom, find, inputsOf, type Lab } from './lab';
 import { usesView, type Figure, type FigureContext, type State, type Store } from './state';
 
@@ -91,8 +91,6 @@ export class LabFigure<Answer extends object> implements Figure {
   private answer: Answer | null = null;
   /** The state whose answer it is. */
   protected answered: Readonly<State> = usesView.defaults;
-  /** It is the build's. */
-  private isBuilt = true;
 
   constructor(
     private lab: Lab<Answer>,
@@ -111,10 +109,15 @@ export class LabFigure<Answer extends object> implements Figure {
     return this.lab.figure;
   }
 
-  /** The state whose answer from the build is shown in a state; null where there is none. */
-  protected builtFor(state: Readonly<State>): Readonly<State> | null {
-    const { defaults } = usesView;
-    return areEqual(pick(state, this.inputs), pick(defaults, this.inputs)) ? defaults : null;
+  /** The answer of the build that is shown in a state; none where it is to be computed. Throws as `loadJson`. */
+  protected async builtFor(state: Readonly<State>): Promise<Built<Answer> | undefined> {
+    const answers = await builtAnswers<Answer>(this.id);
+    return answers.find((built) => this.isIn(state, built.state));
+  }
+
+  /** Whether a state asks the same as one that differs so from the defaults. */
+  protected isIn(state: Readonly<State>, difference: Partial<Values>): boolean {
+    return areEqual(pick(state, this.inputs), pick({ ...usesView.defaults, ...difference }, this.inputs));
   }
 
   protected async files(state: Readonly<State>): Promise<Files> {
@@ -127,18 +130,14 @@ export class LabFigure<Answer extends object> implements Figure {
   }
 
   async compute(context: FigureContext): Promise<void> {
-    const take = (answer: Answer, state = context.state, isBuilt = false) => {
+    const take = (answer: Answer, state = context.state) => {
       this.answer = answer;
       this.answered = state;
-      this.isBuilt = isBuilt;
       this.claim.classList.remove(BEFORE);
     };
-    const built = this.builtFor(context.state);
-    if (built) {
-      const { [this.id]: first } = await firstAnswers();
-      if (!context.signal.aborted) take(first, built, true);
-      return;
-    }
+    const built = await this.builtFor(context.state);
+    if (context.signal.aborted) return;
+    if (built) return take(built.answer, { ...context.state, ...usesView.defaults, ...built.state });
     this.claim.classList.add(BEFORE);
     const { isShown = isInEveryRow, quick = {} } = this.drawing;
     const files = await this.files(context.state);
@@ -178,8 +177,9 @@ export class LabFigure<Answer extends object> implements Figure {
     this.claim.textContent = claim;
     frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
     frame.say(caption);
-    this.scope.hidden = this.isBuilt;
-    frame.retitle(this.isBuilt ? this.finding : drawing.topic);
+    const isDefault = this.isIn(this.answered, {});
+    this.scope.hidden = isDefault;
+    frame.retitle(isDefault ? this.finding : drawing.topic);
   }
 
   table(): Table | null {

@@ -22,6 +22,8 @@ export interface Lab<Answer = unknown, C extends Controls = Controls> {
   controls: C;
   /** By the parts of the answer that their outputs are; of a lab with one question its output is the answer. */
   questions: Readonly<Record<string, Question>>;
+  /** States beside those of the presets whose answers the build ships. */
+  states?: readonly Readonly<Values>[];
   /** The type of the answer; never set. */
   answer?: Answer;
 }

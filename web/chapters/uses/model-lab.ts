@@ -5,7 +5,7 @@ import { child } from '../../ui/dom';
 import type { Checkpoint, OpenedCheckpoint } from '../shared/checkpoint';
 import { loadSample, weightsBytes, weightsSize } from '../shared/sample-weights';
 import { OWN_TEXT, ownText } from '../shared/text-source';
-import type { Files } from './files';
+import type { Built, Files } from './files';
 import type { Lab } from './lab';
 import { LabFigure, type Drawing } from './lab-figure';
 import { usesView, type State, type Store } from './state';
@@ -71,9 +71,9 @@ export class ModelLab<Answer extends object> extends LabFigure<Answer> {
     return pick(this.answered, this.inputs);
   }
 
-  protected override builtFor(state: Readonly<State>): Readonly<State> | null {
+  protected override async builtFor(state: Readonly<State>): Promise<Built<Answer> | undefined> {
     this.follow(state);
-    return this.model.isAbsent ? usesView.defaults : null;
+    return this.model.isAbsent ? super.builtFor(usesView.defaults) : undefined;
   }
 
   protected override async files(): Promise<Files> {
@@ -91,10 +91,9 @@ export class ModelLab<Answer extends object> extends LabFigure<Answer> {
   private follow(state: Readonly<State>): void {
     const { isAbsent, sampleName } = this.model;
     this.button.hidden = weightsBytes === 0 || !isAbsent;
-    const isDefault = super.builtFor(state) !== null;
     const way = weightsBytes === 0 ? 'open its folder in “Your model”' : 'load them, or open a model in “Your model”';
     this.note.textContent =
-      !isAbsent || isDefault
+      !isAbsent || this.isIn(state, {})
         ? ''
         : `These numbers are of the default settings. Other settings need the weights of ${sampleName}: ${way}.`;
   }

@@ -4,18 +4,10 @@ import { dashedEntry, ringEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, ruleY } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
-import { runsAndText, type Models } from '../files';
 import { tableOfRows, type Drawing } from '../lab-figure';
 import { curveMarks, errorBars } from '../marks';
 import { penaltiesOf, type EntryOutput } from './lab';
 import { claim, diagonalWeight, masks } from './words';
-
-/** The published models by their paths. */
-const models = import.meta.glob<Models[string]>('../../../models/attention-entries/*.safetensors', {
-  query: '?shipped',
-  import: 'default',
-  eager: true,
-});
 
 /** The axis of distances: near ones have more room. */
 const DISTANCES: ScaleOptions = {
@@ -78,11 +70,6 @@ function maskMarks(output: EntryOutput): Markish[] {
 /** What trained models lose without a distance between query and key, and the distances that a learned mask keeps. */
 const drawing: Drawing<EntryOutput> = {
   topic: 'Cost of removing distances',
-  quick: { sequences: 16 },
-  files: ({ objective, attention_skip }) => {
-    const chosen = Object.entries(models).filter(([path]) => path.includes(`/${objective}-${attention_skip}-skip-`));
-    return runsAndText(Object.fromEntries(chosen));
-  },
   panels: (output) => [
     {
       label: 'added loss without the entries at a distance',

@@ -6,7 +6,8 @@ import { labOf } from '../lab';
 export type EntryOutput = Output<'attention-entries'>;
 export type EntryRow = EntryOutput['rows'][number];
 
-export const lab = labOf('attention-entries', ['objective', 'attention_skip', 'sequences', 'seed'], {
+/** The build answers all states: the page has no models of this lab. */
+const entries = labOf('attention-entries', ['objective', 'attention_skip'], {
   objective: choiceOf('attention-entries', 'objective', 'Objective', {
     help: 'Prediction of masked tokens with attention to all tokens, or of the next token with causal attention',
   }),
@@ -14,6 +15,7 @@ export const lab = labOf('attention-entries', ['objective', 'attention_skip', 's
     help: 'Whether the input of attention is added to its output',
   }),
 });
+export const lab = { ...entries, states: [{ attention_skip: 'without' }] };
 
 export function rowAt({ rows }: EntryOutput, distance: number): EntryRow {
   const row = rows.find((it) => it.distance === distance);
