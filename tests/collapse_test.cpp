@@ -6,7 +6,6 @@
 #include "attention/softmax.h"
 #include "catch.h"
 #include "collapse/geometry.h"
-#include "collapse/stack_run.h"
 #include "collapse/token_plane.h"
 #include "support/error.h"
 #include "test_matrices.h"

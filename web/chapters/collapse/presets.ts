@@ -246,20 +246,23 @@ const presets: readonly Preset<State, Layers>[] = [
   },
 ];
 
-/** The presets of the chapter; those that change the stack of the map list what they change. */
+/** What a state changes of that in which the chapter begins: "Mean m: 1; Mask: causal". */
+function changesOf(state: Partial<State>): string {
+  const { defaults } = collapseView;
+  const changed = Object.entries(state).filter(([name, value]) => defaults[name as keyof State] !== value);
+  return described(collapseView as View, Object.fromEntries(changed));
+}
+
+/** The presets of the chapter; those of the map list what they change. */
 export const collapsePresets = presets.map((preset) =>
   preset.figure === 'collapse-map'
-    ? { ...preset, text: `${preset.text} Changed: ${described(collapseView as View, preset.state)}.` }
+    ? { ...preset, text: `${preset.text} Changed: ${changesOf(preset.state)}.` }
     : preset,
 );
 
 /** Settings of sentences of presets and prose. */
 export const collapseFacts: readonly Fact<State, Layers>[] = [
-  {
-    id: 'minus',
-    state: { ...DEEP, mean: -1 },
-    claim: ({ minus, zero }) => minus.residual[24] < zero.residual[24],
-  },
+  { id: 'minus', state: { ...DEEP, mean: -1 }, claim: ({ minus, zero }) => minus.residual[24] < zero.residual[24] },
   { id: 'broad', state: { ...DEEP, variance: 100 }, claim: ({ broad }) => broad.entropy[24] > 0.5 },
   {
     id: 'wide',

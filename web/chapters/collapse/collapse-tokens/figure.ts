@@ -20,8 +20,8 @@ const TITLES: Record<Fate, string> = {
 
 /** Of the picture. */
 const SHAPE: Shape = { share: 1.15, least: 300, most: 470 };
-/** Pixels of the two lines of text above the plane, and of a dot's radius. */
-const [TOP, DOT] = [40, 4];
+/** Pixels of the two lines of text above the plane, of a dot's radius, and of a halo around a dot. */
+const [TOP, DOT, HALO] = [40, 4, 16];
 /** Half of the plane's side, in units of the root mean square norm of the tokens, at least. */
 const REACH = 2.2;
 /** A line leads to the key that has more than this share of a token's attention. */
@@ -45,9 +45,15 @@ export class CollapseTokensFigure implements Figure {
   private place = () => {};
   /** The frame that is asked for while the layers play; 0 at rest. */
   private frameId = 0;
+  /** The layers of the newest answer have not been played; they are as soon as the picture is in sight. */
   private isNew = false;
+  private inSight = false;
 
   constructor(private store: Store) {
+    new IntersectionObserver((entries) => {
+      this.inSight = entries[entries.length - 1].isIntersecting;
+      if (this.answer && this.inSight && this.isNew) this.play();
+    }).observe(this.frame.chart);
     this.slider.addEventListener('input', () => {
       this.stop();
       this.show(Number(this.slider.value));
@@ -59,7 +65,6 @@ export class CollapseTokensFigure implements Figure {
     const answer = await context.run('token-plane', inputOf('token-plane', { ...stackOf(context.state) }));
     this.answer = answer;
     this.isNew = context.quality === 'full';
-    if (this.isNew) return;
     this.stop(); // while a hand moves the spectrum, the end of the stack follows it
     this.at = this.last;
   }
@@ -76,9 +81,8 @@ export class CollapseTokensFigure implements Figure {
     frame.put(svg);
     frame.retitle(TITLES[this.fateAt(this.last)]);
     frame.say(this.caption());
-    if (this.isNew) this.play();
-    else this.show(this.at);
-    this.isNew = false;
+    if (this.isNew && this.inSight) this.play();
+    else this.show(this.isNew ? this.last : this.at);
   }
 
   table(): Table | null {
@@ -114,6 +118,7 @@ export class CollapseTokensFigure implements Figure {
   }
 
   private play(): void {
+    this.isNew = false;
     this.stop();
     if (REDUCED.matches || this.last === 0) return this.show(this.last);
     const step = Math.min(STEP, MOST / this.last);
@@ -162,7 +167,7 @@ export class CollapseTokensFigure implements Figure {
       element('text', { ...text, y: 14, 'font-size': 14, 'font-weight': 600 }),
       element('text', { ...text, y: 32, 'font-size': 12 }),
     ];
-    const lines = Array.from({ length }, () => element('line', { stroke: 'var(--ink)', 'stroke-width': 1 }));
+    const lines = Array.from({ length }, () => element('line', { stroke: 'var(--ink)', 'stroke-linecap': 'round' }));
     const dots = Array.from({ length }, () =>
       element('circle', { r: DOT, fill: 'var(--ink)', stroke: 'var(--paper)', 'stroke-width': 1 }),
     );
@@ -193,7 +198,9 @@ export class CollapseTokensFigure implements Figure {
         const line = lines[i];
         line.setAttribute('visibility', seen ? 'visible' : 'hidden');
         if (!seen) continue;
-        line.setAttribute('stroke-opacity', (0.6 * weight[next * length + i]).toFixed(2));
+        // A token that attends to itself has a halo in place of a line.
+        line.setAttribute('stroke-width', to === i ? String(HALO) : '1');
+        line.setAttribute('stroke-opacity', ((to === i ? 0.3 : 0.6) * weight[next * length + i]).toFixed(2));
         const ends = { x1: cx, y1: cy, x2: places[to][0], y2: places[to][1] };
         for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value.toFixed(1));
       }
