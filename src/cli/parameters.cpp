@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "experiment/grid.h"
 #include "operations/operations.h"
 #include "prediction/levels.h"
 
@@ -26,7 +27,9 @@ void add_parameters(CLI::App& app) {
         if (field.parameter) add(*field.parameter);
       });
     }
+    // One of the page, and one that training runs and grids have beside the fields of the operation.
     add(kLevel);
+    add(kSeeds);
     std::cout << write_json(table) << '\n';
   });
 }

