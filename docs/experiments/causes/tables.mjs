@@ -4,9 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { table } from '../../../web/results/tables.mjs';
 import { analysed, runsOf, shown } from '../tables.mjs';
 
-const file = fileURLToPath(new URL('equal-deviation.results.json', import.meta.url));
-/** The results of the experiment at equal deviation; null while it has no run. */
-const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+/** The results of an experiment of this folder; null while it has no run. */
+function read(name) {
+  const file = fileURLToPath(new URL(`${name}.results.json`, import.meta.url));
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+}
+const results = read('equal-deviation');
+const warnings = read('early-warning');
 
 /** Of the hypotheses by number, and what their intervals are of. */
 const PREDICTIONS = [
@@ -27,12 +31,71 @@ const methods = () => analysed(results, 'bias_shares');
 const verdicts = () => analysed(results, 'deviation_verdicts');
 const measured = (method, measure) => results.summary.find(({ axes }) => axes.method === method)[measure].mean;
 
+const stateOf = (of) =>
+  `${runsOf(of)} of ${runsOf(of) + of.missing.length} planned runs have a result; ${Object.keys(of.columns.failures).length} of them failed.`;
+
+const warned = (kind) => analysed(warnings, 'early_warning').filter((row) => row.of === kind);
+const percent = (count, of) => (of > 0 ? `${count} of ${of}` : '');
+/** A signal as the tables name it: with its direction, or its given line. */
+const signalName = ({ signal, direction, given, threshold }) =>
+  given
+    ? `${code(signal)} above ${shown(threshold, 2)} (freezing line)`
+    : `${code(signal)} ${direction > 0 ? 'high' : 'low'}`;
+
+/** Tables of the experiment on early warning: fates, signals over all its faults, and the test of the hypothesis. */
+function warningTables() {
+  const groups = [...new Set(warned('signal').map(({ group }) => group))];
+  const signals = (wanted) => warned('signal').filter(({ group, failing }) => group === wanted && failing > 0);
+  return {
+    'early-warning state': stateOf(warnings),
+    'early-warning fates': table(
+      ['fault', 'runs', 'failing', 'median step of failure'],
+      warned('runs').map((row) => [code(row.fault), row.runs, row.failing, row.reached ?? '']),
+    ),
+    'early-warning test': table(
+      ['alarm', 'against', 'failing runs of odd seeds', 'steps earlier, median', '95% interval', 'verdict'],
+      warned('advantage').map((row) => [
+        ...[`${code(row.signal)}, freezing line`, row.against, row.runs],
+        ...[shown(row.steps, 0), interval(row, 0), row.verdict],
+      ]),
+    ),
+    'early-warning signals': table(
+      [
+        ...['signal', 'threshold', 'false alarms', 'detected', 'lead in steps, median', '95% interval'],
+        ...['timing', 'p', 'separation at 20', 'at 50', 'at 100', 'chosen on even seeds'],
+      ],
+      signals('hypothesis').map((row) => [
+        ...[signalName(row), shown(row.threshold, 3), percent(row.false_alarms, row.healthy)],
+        ...[percent(row.detected, row.failing), shown(row.lead, 0)],
+        interval({ low: row.lead_low, high: row.lead_high }, 0),
+        ...[shown(row.timing, 2), probability(row.timing_p)],
+        ...[20, 50, 100].map((horizon) => shown(row[`separation_${horizon}`], 2)),
+        row.chosen ? 'yes' : '',
+      ]),
+    ),
+    'early-warning faults': table(
+      ['fault', 'signal', 'detected', 'lead in steps, median', '95% interval'],
+      groups.slice(1).flatMap((group) =>
+        signals(group)
+          .filter((row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal))
+          .map((row) => [
+            ...[code(group), signalName(row), percent(row.detected, row.failing), shown(row.lead, 0)],
+            interval({ low: row.lead_low, high: row.lead_high }, 0),
+          ]),
+      ),
+    ),
+  };
+}
+
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables() {
-  if (!results) return {};
+  return { ...(results && deviationTables()), ...(warnings && warningTables()) };
+}
+
+function deviationTables() {
   const known = costs().filter(({ seeds }) => seeds > 0);
   return {
-    'equal-deviation state': `${runsOf(results)} of ${runsOf(results) + results.missing.length} planned runs have a result; ${Object.keys(results.columns.failures).length} of them failed.`,
+    'equal-deviation state': stateOf(results),
     'equal-deviation verdicts': table(
       ['hypothesis', 'verdict', 'what decides', 'seeds', 'mean', '95% interval'],
       verdicts().flatMap(({ hypothesis, verdict, checks }) =>
@@ -72,6 +135,10 @@ export function tables() {
 
 const methodOf = (method) => methods().find((row) => row.method === method);
 const testOf = (path, against) => tests().find((row) => row.path === path && row.against === against);
+const shareOf = (method) =>
+  verdicts()
+    .find(({ hypothesis }) => hypothesis === 2)
+    .checks.find(({ what }) => what === method);
 const costOf = (path, share) => costs().find((row) => row.path === path && row.share === Number(share));
 
 export const numbers = {
@@ -82,10 +149,12 @@ export const numbers = {
   'method-number': (method, name, digits = 2) => shown(methodOf(method)[name], Number(digits)),
   /** Cost of a path at a share of the baseline's deviation. */
   'cost-at': (path, share, digits = 3) => shown(costOf(path, share).cost, Number(digits)),
+  'cost-seeds': (path, share) => costOf(path, share).reached,
   'cost-interval-at': (path, share, digits = 3) => interval(costOf(path, share), Number(digits)),
   /** Difference of the costs of two paths at the tested share, and its interval. */
   'cost-difference': (path, against, digits = 3) => shown(testOf(path, against).difference, Number(digits)),
-  /** Of a hypothesis by its number: confirmed, refuted or open. */
-  verdict: (number) => verdicts().find(({ hypothesis }) => hypothesis === Number(number)).verdict,
+  /** The interval of the biases' share of a method, and its mean. */
+  'bias-share-of': (method, digits = 3) => shown(shareOf(method).value, Number(digits)),
+  'bias-share-interval': (method, digits = 3) => interval(shareOf(method), Number(digits)),
   'cost-difference-interval': (path, against, digits = 3) => interval(testOf(path, against), Number(digits)),
 };
