@@ -682,7 +682,7 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
 
 TEST_CASE("keys of the configuration that change nothing are read, and others refused by row") {
   struct Key {
-    std::string name, value, item;  // no item: read
+    std::string name, value, item = {};  // no item: read
   };
   const auto check_key = [](const Model& model, const Key& key) {
     const Config config =

@@ -136,7 +136,9 @@ test('cards follow their runs, the verdict compares them with published seeds, a
     expect((await box.boundingBox())!.height).toBe(before);
     const card = page.locator('[data-comparison-runs] li', { hasText: 'LocAteR' });
     await expect.poll(() => card.locator('em').isHidden()).toBe(true);
-    await expect.poll(() => card.locator('polyline[stroke-width]').first().getAttribute('points')).toMatch(/^\S+ \S+ \S+ \S+$/);
+    await expect
+      .poll(() => card.locator('polyline[stroke-width]').first().getAttribute('points'))
+      .toMatch(/^\S+ \S+ \S+ \S+$/);
     await expect.poll(() => card.locator('canvas').getAttribute('aria-label')).toMatch(/at step 12$/);
     await card.locator('p', { hasText: /\S/ }).waitFor();
     await settled(page, 'run-curves');
