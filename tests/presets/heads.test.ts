@@ -9,7 +9,9 @@ import { modelView } from '../../web/chapters/model/state.ts';
 import { written } from '../../web/chapters/presets.ts';
 import { fixed } from '../../web/charts/format.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
+import predictorLevels from '../../web/generated/predictor-levels.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
+import predictions from '../../web/generated/sample-predictions.json' with { type: 'json' };
 import sample from '../../web/generated/sample.json' with { type: 'json' };
 import { TRACES, tracesFrom } from '../../web/heads/traces.ts';
 import { json } from '../cli/eigenscope.ts';
@@ -51,6 +53,19 @@ describe('the heads of the sample', () => {
       theory[frame].map((row) => quantityOf(row, quantity)),
       measured.map((row) => row[of]!),
     );
+
+  test('the rank correlations in the opening of Your model are those of its predictions', () => {
+    const { entropy, measured_entropy } = predictions.zipf;
+    const nested = predictorLevels.filter(({ explains }) => explains !== '').length;
+    const rank = (level: number) =>
+      spearman(
+        entropy.map((levels) => levels[level]!),
+        measured_entropy,
+      );
+    // The file has four digits: some heads tie.
+    expect(values.heads.entropy_rank.first).toBeCloseTo(rank(0), 2);
+    expect(values.heads.entropy_rank.last).toBeCloseTo(rank(nested - 1), 2);
+  });
 
   test('the table of rank correlations has those of the command line’s numbers', () => {
     const html = correlationsHtml();

@@ -3,7 +3,7 @@ import { stackOf, collapseView, variancesOf } from '../../web/chapters/collapse/
 import { localizeView } from '../../web/chapters/localize/state';
 import { trainView } from '../../web/chapters/train/state';
 import { VIEWS, viewNames } from '../../web/chapters/views';
-import { inPageWords } from '../../web/controls/help-text';
+import { inPageWords } from '../../web/controls/help';
 import { parse, sliderOf, type Control, type Values } from '../../web/state/control';
 import { described } from '../../web/state/described';
 import { readLink, writeLink } from '../../web/state/link';

@@ -3,7 +3,7 @@ import { paintGrid } from './heatmap';
 import type { Ramp } from './palette';
 import { element, type Bitmap } from './picture';
 import { chart, type Chart } from './plot';
-import { makeTip, placeTip } from './tip';
+import { makeTip, placeTip } from './mark-tip';
 
 /** A square matrix, row by row. */
 export interface Matrix {

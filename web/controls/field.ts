@@ -1,6 +1,6 @@
 import { html } from '../ui/dom';
 import type { Store } from '../state/store';
-import { helpOf } from './help-text';
+import { helpOf } from './help';
 import {
   sliderOf,
   type ChoiceControl,

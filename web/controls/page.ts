@@ -1,5 +1,4 @@
-import { child, flash } from '../ui/dom';
-import { hintScroll } from '../ui/scroll-hint';
+import { child, flash, hintScroll } from '../ui/dom';
 import { SHARED, type PageState } from '../state/page-state';
 import type { Values } from '../state/control';
 import type { Store } from '../state/store';

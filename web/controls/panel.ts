@@ -4,10 +4,9 @@ import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
 import { quoted, refusal } from '../state/quoted';
-import { allowedText, inPageWords } from './help-text';
 import { listParts, numberIn, type ListControl, type SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
-import { showHelp } from './help';
+import { allowedText, inPageWords, showHelp } from './help';
 import { checkboxes, numberField, segments, selectField, textField, type Field } from './field';
 
 function build(host: HTMLElement, store: Store, name: string): Field {

@@ -4,7 +4,7 @@ import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
 import { withSubscripts } from '../charts/subscript';
-import { makeTip, placeTip } from '../charts/tip';
+import { makeTip, placeTip } from '../charts/mark-tip';
 import { isBrushing, placeOf, toggle } from './brush';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from './registry';
 import type { HeadState, Origin } from '../state/heads';

@@ -9,7 +9,7 @@ import type { Bitmap } from '../../../charts/picture';
 import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
 import { labelPlaces } from '../../../charts/regions';
 import type { Table } from '../../../charts/table';
-import { makeTip, placeTip } from '../../../charts/tip';
+import { makeTip, placeTip } from '../../../charts/mark-tip';
 import { Frame, type Shape } from '../../../ui/frame';
 import {
   type Cell,

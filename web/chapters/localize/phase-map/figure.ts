@@ -30,16 +30,19 @@ import {
   type Field,
   type Range,
 } from '../../shared/map-field';
-import { contourPoints, levelEntry, levelMarks, levelPoints } from '../../shared/map-levels';
 import {
+  contourPoints,
   HALF_WAY,
   HALF_WAY_LINE,
   halfWayMark,
   halfWaySlope,
+  levelEntry,
+  levelMarks,
+  levelPoints,
   rankMark,
   WIDTH_LIMIT,
   widthMark,
-} from '../../shared/map-limits';
+} from '../../shared/map-levels';
 import type { Figure, FigureContext, State, Store } from '../state';
 
 interface Result extends Field {

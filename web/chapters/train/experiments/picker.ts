@@ -1,5 +1,5 @@
 import { count } from '../../../charts/format';
-import { makeTip, placeTip } from '../../../charts/tip';
+import { makeTip, placeTip } from '../../../charts/mark-tip';
 import { Signal } from '../../../state/signal';
 import { html } from '../../../ui/dom';
 import { referTo } from '../../../ui/registry';

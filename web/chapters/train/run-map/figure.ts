@@ -14,7 +14,7 @@ import {
   stripEntry,
   type Field,
 } from '../../shared/map-field';
-import { rankMark } from '../../shared/map-limits';
+import { rankMark } from '../../shared/map-levels';
 import { momentOf, upTo, type HeadPlace, type Row } from '../runs/log';
 import { stylesOf, runEntries, type RunStyle, type ShownRun, type ShownRuns } from '../runs/shown';
 import type { Figure, FigureContext, Store } from '../state';
