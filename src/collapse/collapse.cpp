@@ -138,9 +138,9 @@ void Collapse::add_attention(PointState& state, Index layer, const LayerDraw& dr
       const double total = weights.sum();
       if (weights.size() < 2 || !(total > 0)) continue;
       const VectorXd p = weights / total;
-      const double own = normalized_entropy(p);
-      entropy += own;
-      least = std::min(least, own);
+      const double row_entropy = normalized_entropy(p);
+      entropy += row_entropy;
+      least = std::min(least, row_entropy);
       share += participation(p);
       const double index = localization_index(sensitivity(p));
       // All weight on one key: the limit of the index as the others' sensitivity vanishes.
@@ -150,7 +150,7 @@ void Collapse::add_attention(PointState& state, Index layer, const LayerDraw& dr
                std::log(static_cast<double>(p.size()));
       queries += 1;
       if (query < length - final_queries) continue;
-      last += own;
+      last += row_entropy;
       last_queries += 1;
     }
   }

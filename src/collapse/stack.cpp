@@ -1,5 +1,7 @@
 #include "collapse/stack.h"
 
+#include <string>
+
 #include "nn/attention.h"
 #include "nn/mlp.h"
 #include "simulation/logit_sampler.h"
@@ -12,6 +14,9 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+
+// The sample that StackRun runs.
+constexpr std::uint64_t kSample = 0;
 
 // Sum over heads of their values' averages, d x T; keeps the heads' attention in the trace.
 MatrixXd attend(const StackSettings& settings, const LayerDraw& draw,
@@ -88,6 +93,25 @@ LayerTrace run_layer(const StackSettings& settings, const LayerDraw& draw,
         after(settings.residual_weight * trace.tokens + feed_forward(draw, before(trace.tokens)));
   }
   return trace;
+}
+
+StackRun::StackRun(const StackSettings& settings, const SpectrumPoint& point, Eigen::Index layers)
+    : settings_(settings), wanted_(layers), draw_(settings.weights, kSample) {
+  check_stack(settings_);
+  if (wanted_ > settings_.depth) {
+    throw InvalidArgument(
+        "layer", "be at most the depth",
+        "depth " + std::to_string(settings_.depth) + ", layer " + std::to_string(wanted_));
+  }
+  spectrum_ = Ensemble(settings_.weights.ensemble).weights(point.mean, point.variance);
+  trace_.tokens = stack_tokens(settings_, kSample);
+}
+
+bool StackRun::advance(Eigen::Index layers) {
+  for (; layers > 0 && done_ < wanted_; --layers) {
+    trace_ = run_layer(settings_, draw_.layer(done_++), spectrum_, trace_.tokens);
+  }
+  return done_ == wanted_;
 }
 
 }  // namespace eigenscope

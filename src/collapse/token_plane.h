@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "collapse/stack_run.h"
+#include "collapse/stack.h"
 
 namespace eigenscope {
 

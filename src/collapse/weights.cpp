@@ -16,15 +16,15 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// What one layer draws, each from a seed of its own; heads follow, two parts each.
+// The parts of a layer that are drawn, each from its seed; heads follow, two parts each.
 enum Part : std::uint64_t { value_part, up_part, down_part, first_head_part };
 
 // The user's seed, mixed; 53 bits keep it a valid seed.
 std::uint64_t part_seed(const WeightSettings& settings, Index layer, std::uint64_t sample,
                         std::uint64_t part) {
   std::uint64_t x = settings.ensemble.seed;
-  const auto own_layer = static_cast<std::uint64_t>(settings.shared ? 0 : layer);
-  for (const std::uint64_t key : {sample, own_layer, part}) {
+  const auto drawn_layer = static_cast<std::uint64_t>(settings.shared ? 0 : layer);
+  for (const std::uint64_t key : {sample, drawn_layer, part}) {
     x = (x ^ (key + 1)) * 0x9e3779b97f4a7c15u;
     x ^= x >> 29;
   }
@@ -92,9 +92,9 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
   draw.value = draw_value(settings, width, seed(value_part));
   for (Index head = 0; head < settings.heads; ++head) {
     const std::uint64_t part = first_head_part + 2 * static_cast<std::uint64_t>(head);
-    EnsembleSettings own = settings.ensemble;
-    own.seed = seed(part);
-    const Ensemble ensemble(own);
+    EnsembleSettings head_settings = settings.ensemble;
+    head_settings.seed = seed(part);
+    const Ensemble ensemble(head_settings);
     MatrixXd z = ensemble.spread();
     if (ensemble.symmetric()) {
       const MatrixXd turn = rotation(width, seed(part + 1));
@@ -120,16 +120,16 @@ const LayerDraw& StackDraw::layer(Index layer) {
   const Index width = width_of(settings_.ensemble);
   const double numbers = (1 + 2 * static_cast<double>(settings_.heads) + 2 * settings_.mlp_ratio) *
                          static_cast<double>(width) * static_cast<double>(width);
-  const Index own = settings_.shared ? 0 : layer;
-  if (static_cast<double>(own + 1) * numbers > kKeptNumbers) {
-    if (last_layer_ != own) last_ = draw_layer(settings_, own, sample_);
-    last_layer_ = own;
+  const Index drawn = settings_.shared ? 0 : layer;
+  if (static_cast<double>(drawn + 1) * numbers > kKeptNumbers) {
+    if (last_layer_ != drawn) last_ = draw_layer(settings_, drawn, sample_);
+    last_layer_ = drawn;
     return last_;
   }
-  for (auto next = static_cast<Index>(kept_.size()); next <= own; ++next) {
+  for (auto next = static_cast<Index>(kept_.size()); next <= drawn; ++next) {
     kept_.push_back(draw_layer(settings_, next, sample_));
   }
-  return kept_[static_cast<std::size_t>(own)];
+  return kept_[static_cast<std::size_t>(drawn)];
 }
 
 }  // namespace eigenscope

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "collapse/geometry.h"
-#include "collapse/stack_run.h"
 #include "collapse/token_plane.h"
 #include "operations/estimates.h"
 #include "operations/operations.h"
