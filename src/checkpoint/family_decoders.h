@@ -1,0 +1,343 @@
+// Rows of decoders with LLaMA's names.
+#pragma once
+
+#include "checkpoint/family_rows.h"
+
+namespace eigenscope::rows {
+
+constexpr Family llama() {
+  return {.name = "LLaMA",
+          .model_types =
+              " llama mistral mistral3 ministral ministral3 qwen2 qwen2_moe qwen2_vl "
+              "qwen2_vl_text "
+              "qwen2_5_vl qwen2_5_vl_text qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe "
+              "qwen3_vl_moe_text olmoe seed_oss arcee "
+              "starcoder2 internlm3 "
+              "mimo nemotron-nas PanguEmbedded ",
+          .others = Others::names,
+          .window = {.model_types = " mistral qwen2 qwen3 ",
+                     .switched = " qwen2 qwen3 ",
+                     .default_before = 28},
+          .embeddings = "embed_tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "layers.{n}.input_layernorm.weight",
+                           .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
+                           .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
+                           .key_head_count_key = "num_key_value_heads",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " self_attn.rotary_emb.inv_freq "}}},
+          .text = {.model_types = " llama mistral qwen2 qwen3 ",
+                   .value = "layers.{n}.self_attn.v_proj.weight",
+                   .attention_output = "layers.{n}.self_attn.o_proj.weight",
+                   .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+                   .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
+                   .mlp_up = "layers.{n}.mlp.up_proj.weight",
+                   .mlp_down = "layers.{n}.mlp.down_proj.weight",
+                   .final_norm = "norm.weight",
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "rms_norm_eps",
+                   .epsilon = 1e-6,
+                   .activation_key = "hidden_act",
+                   .activation = Activation::silu,
+                   .optional_bias = true}};
+}
+
+/// LLaMA's names with other conventions, of which only the heads are read.
+constexpr Family llama_heads(std::string_view name, std::string_view model_types) {
+  return heads_only(variant(llama(), name, model_types),
+                    " self_attn.v_proj self_attn.o_proj self_attn.rotary_emb.inv_freq "
+                    "post_attention_layernorm ");
+}
+
+constexpr Family phi3() {
+  Family row = variant(llama(), "Phi-3", " phi3 ");
+  row.window = {.model_types = " phi3 "};
+  row.others = Others::names;
+  row.layout = HeadLayout::kFused;
+  row.attentions[0].query_weight = "layers.{n}.self_attn.qkv_proj.weight";
+  row.attentions[0].key_weight = {};
+  row.text.mlp_gate = {};
+  row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
+  row.text.fused_gate = true;
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+constexpr Family olmo2() {
+  Family row = variant(llama(), "OLMo 2", " olmo2 ");
+  row.attentions[0].query_gain = {};
+  row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  row.text.mlp_norm = {};
+  row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+/// OLMo 2's places of the norms, of which only the heads are read.
+constexpr Family olmo2_heads(std::string_view name, std::string_view model_types) {
+  return heads_only(variant(olmo2(), name, model_types),
+                    " self_attn.v_proj self_attn.o_proj self_attn.rotary_emb.inv_freq "
+                    "post_attention_layernorm post_feedforward_layernorm ");
+}
+
+// Angles are scaled in the layers without a window only.
+constexpr Family olmo3() {
+  Family row = olmo2_heads("OLMo 3", " olmo3 ");
+  row.rotary.unscaled_local = true;
+  row.window = {.default_size = 4096, .default_pattern = 4};
+  return row;
+}
+
+constexpr Family exaone4() {
+  Family row = olmo2_heads("EXAONE 4", " exaone4 ");
+  row.rotary.only_local = true;
+  row.window.default_pattern = 4;
+  return row;
+}
+
+// Its config.json has had another "hidden_act" than the activation that the model is run with.
+constexpr Family gemma() {
+  Family row = variant(llama(), "Gemma", " gemma ");
+  row.gain_plus_one = true;
+  row.text.scaled_embedding = true;
+  row.text.activation_key = "hidden_activation";
+  row.text.activation = Activation::gelu_new;
+  return row;
+}
+
+constexpr Family gemma2() {
+  Family row = variant(gemma(), "Gemma 2", " gemma2 ");
+  row.default_query_scalar = 256;
+  row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
+  row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  row.window = {.default_size = 4096, .default_pattern = 2};
+  row.text.attention_cap_key = "attn_logit_softcapping";
+  row.text.output_cap_key = "final_logit_softcapping";
+  row.text.attention_cap = 50;
+  row.text.output_cap = 30;
+  return row;
+}
+
+// Layers with a sliding window have a rotary base of their own.
+constexpr Family gemma3() {
+  Family row = variant(gemma2(), "Gemma 3", " gemma3 gemma3_text ");  // with and without vision
+  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.window.default_pattern = 6;
+  row.attentions[0].default_heads = 8;
+  row.text.bidirectional_key = "use_bidirectional_attention";
+  row.text.attention_cap = 0;
+  row.text.output_cap = 0;
+  return row;
+}
+
+// Each fourth layer has no positions.
+constexpr Family smollm3() {
+  Family row = variant(llama(), "SmolLM3", " smollm3 ");
+  row.window = {.model_types = " smollm3 ", .switched = " smollm3 "};
+  row.rotary = {.default_base = 2e6,
+                .used = "no_rope_layers",
+                .interval = "no_rope_layer_interval",
+                .default_unused = 4};
+  return row;
+}
+
+// Its MLPs are mixtures of experts.
+constexpr Family gpt_oss() {
+  Family row = variant(llama(), "gpt-oss", " gpt_oss ");
+  row.rotary.default_base = 150000;
+  row.window = {.default_size = 128, .default_pattern = 2};
+  row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
+  row.text.experts = "layers.{n}.mlp.router.weight";
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+// Each fourth layer has no positions; there queries are scaled, by their position alone. Its query-key norms have no
+// gain.
+constexpr Family llama4() {
+  Family row = llama_heads("Llama 4", " llama4 llama4_text ");
+  row.rotary = {.default_base = 5e5,
+                .used = "no_rope_layers",
+                .interval = "no_rope_layer_interval",
+                .default_unused = 4};
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.bare_norms_key = "use_qk_norm";
+  row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning ";
+  return row;
+}
+
+// Its attention, in some of the layers, has no positions; the others are state-space layers.
+constexpr Family jamba() {
+  Family row = llama_heads("Jamba", " jamba ");
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_ff_layernorm ";
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  return row;
+}
+
+constexpr Family mixtral() {
+  Family row = llama_heads("Mixtral", " mixtral ");
+  row.rotary.default_base = 1e6;
+  return row;
+}
+
+// Logits are multiplied by `attention_multiplier`, 1 where config.json leaves it out.
+constexpr Family granite() {
+  Family row = llama_heads("Granite", " granite granitemoe granitemoeshared ");
+  row.unscaled = true;
+  return row;
+}
+
+// Attention in some of the layers, with positions where config.json says so.
+constexpr Family granite_hybrid() {
+  Family row = variant(granite(), "Granite 4", " granitemoehybrid ");
+  row.rotary = {.chosen = {"position_embedding_type", "rope"}};
+  return row;
+}
+
+constexpr Family nemotron() {
+  Family row = llama_heads("Nemotron", " nemotron ");
+  row.gain_plus_one = true;
+  row.rotary = {.default_share = 0.5};
+  return row;
+}
+
+constexpr Family stablelm() {
+  Family row = llama_heads("StableLM", " stablelm ");
+  row.rotary = {.default_share = 0.25};
+  return row;
+}
+
+constexpr Family minimax() {
+  Family row = llama_heads("MiniMax M2", " minimax_m2 ");
+  row.rotary = {.width = "rotary_dim"};
+  return row;
+}
+
+// Attention in some of the layers, whose output is gated by a part of the queries' projection.
+constexpr Family qwen35() {
+  Family row =
+      llama_heads("Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next ");
+  row.layout = HeadLayout::kGated;
+  row.gain_plus_one = true;
+  row.neutral_keys = " attn_output_gate ";
+  row.rotary = {.default_share = 0.25};
+  return row;
+}
+
+constexpr Family apertus() {
+  Family row = llama_heads("Apertus", " apertus ");
+  row.rotary.default_base = 1.2e7;
+  row.attentions[0].query_gain = "layers.{n}.attention_layernorm.weight";
+  row.attentions[0].others = " self_attn.v_proj self_attn.o_proj feedforward_layernorm ";
+  return row;
+}
+
+// In some of the layers; the others are convolutions.
+constexpr Family lfm2() {
+  Family row = llama_heads("LFM2", " lfm2 lfm2_moe ");
+  row.rotary.default_base = 1e6;
+  row.attentions[0].query_gain = "layers.{n}.operator_norm.weight";
+  row.attentions[0].query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight";
+  row.attentions[0].key_norm_gain = "layers.{n}.self_attn.k_layernorm.weight";
+  row.attentions[0].others = " self_attn.v_proj self_attn.out_proj ffn_norm ";
+  return row;
+}
+
+// The gate is on the output of the attention.
+constexpr Family afmoe() {
+  Family row = llama_heads("Trinity", " afmoe ");
+  row.rotary.only_local = true;
+  row.window = {.pattern = "global_attn_every_n_layers", .default_pattern = 4};
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj self_attn.gate_proj post_attention_layernorm "
+      "pre_mlp_layernorm post_mlp_layernorm ";
+  return row;
+}
+
+constexpr Family glm4() {
+  Family row = llama_heads("GLM-4", " glm glm4 ");
+  row.rotary = {.default_share = 0.5};
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_self_attn_layernorm "
+      "post_mlp_layernorm ";
+  return row;
+}
+
+constexpr Family glm4_moe() {
+  Family row = llama_heads("GLM-4.5", " glm4_moe ");
+  row.rotary = {.default_share = 0.5};
+  return row;
+}
+
+constexpr Family ernie45() {
+  Family row = llama_heads("ERNIE 4.5", " ernie4_5 ernie4_5_moe ");
+  row.rotary.default_base = 5e5;
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  return row;
+}
+
+// The text of a model with vision, whose config.json may leave out the count of heads of LLaMA-7B.
+constexpr Family llava() {
+  Family row = variant(llama(), "LLaVA", " llava ");
+  row.attentions[0].default_heads = 32;
+  row.text.model_types = " llava llama mistral qwen2 ";
+  return row;
+}
+
+// Attention and MLP read the same norm.
+constexpr Family cohere() {
+  Family row = variant(llama(), "Cohere", " cohere ");
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.text.mlp_norm = row.attentions[0].query_gain;
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "layer_norm_eps";
+  row.text.epsilon = 1e-5;
+  row.text.parallel = true;
+  row.text.output_scale_key = "logit_scale";
+  row.text.output_scale = 0.0625;
+  row.text.usual = {{{"use_qk_norm", "false"}}};
+  return row;
+}
+
+// The last of each four layers has neither window nor positions.
+constexpr Family cohere2() {
+  Family row = llama_heads("Cohere 2", " cohere2 ");
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.attentions[0].query_norm_gain = row.attentions[0].key_norm_gain = {};
+  row.rotary.only_local = true;
+  row.window = {.default_size = 4096, .default_pattern = 4};
+  return row;
+}
+
+constexpr Family phi() {
+  return {.name = "Phi",
+          .model_types = " phi ",
+          .others = Others::names,
+          .required = "layers.{n}.self_attn.dense.weight",
+          .rotary = {.default_share = 0.5},
+          .embeddings = "embed_tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "layers.{n}.input_layernorm.weight",
+                           .query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight",
+                           .key_norm_gain = "layers.{n}.self_attn.k_layernorm.weight",
+                           .key_head_count_key = "num_key_value_heads",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " self_attn.rotary_emb.inv_freq "}}},
+          .text = {.value = "layers.{n}.self_attn.v_proj.weight",
+                   .attention_output = "layers.{n}.self_attn.dense.weight",
+                   .mlp_norm = "layers.{n}.input_layernorm.weight",  // the same as of attention
+                   .mlp_up = "layers.{n}.mlp.fc1.weight",
+                   .mlp_down = "layers.{n}.mlp.fc2.weight",
+                   .final_norm = "final_layernorm.weight",
+                   .epsilon_key = "layer_norm_eps",
+                   .activation_key = "hidden_act",
+                   .activation = Activation::gelu_new,
+                   .parallel = true}};
+}
+
+}  // namespace eigenscope::rows

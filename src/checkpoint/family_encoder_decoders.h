@@ -1,0 +1,117 @@
+// Rows of models with an encoder, a decoder and cross attention.
+#pragma once
+
+#include "checkpoint/family_rows.h"
+
+namespace eigenscope::rows {
+
+inline constexpr std::string_view kSpeechOthers =
+    " self_attn.v_proj self_attn.out_proj self_attn.o_proj encoder_attn.v_proj "
+    "encoder_attn.out_proj "
+    "encoder_attn.o_proj input_layernorm post_attention_layernorm self_attn_layer_norm "
+    "encoder_attn_layer_norm final_layernorm final_layer_norm ";
+inline constexpr std::string_view kTorchOthers =
+    " self_attn.out_proj multihead_attn.out_proj norm1 norm2 norm3 ";
+
+constexpr Family whisper() {
+  return {.name = "Whisper",
+          .model_types = " whisper ",
+          .others = Others::names,
+          .required = "encoder.conv1.weight",
+          .absent = "encoder.groupnorm.weight",
+          .width_key = "d_model",
+          .attentions = {{{.stack = "encoder",
+                           .query_weight = "encoder.layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "encoder.layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "encoder.layers.{n}.self_attn_layer_norm.weight",
+                           .head_count_key = "encoder_attention_heads",
+                           .layer_count_key = "encoder_layers",
+                           .others = kSpeechOthers},
+                          {.stack = "decoder",
+                           .query_weight = "decoder.layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "decoder.layers.{n}.self_attn_layer_norm.weight",
+                           .head_count_key = "decoder_attention_heads",
+                           .layer_count_key = "decoder_layers",
+                           .others = kSpeechOthers},
+                          {.stack = "cross",
+                           .query_weight = "decoder.layers.{n}.encoder_attn.q_proj.weight",
+                           .key_weight = "decoder.layers.{n}.encoder_attn.k_proj.weight",
+                           .query_gain = "decoder.layers.{n}.encoder_attn_layer_norm.weight",
+                           .key_gain = "encoder.layer_norm.weight",
+                           .head_count_key = "decoder_attention_heads",
+                           .layer_count_key = "decoder_layers",
+                           .others = kSpeechOthers}}}};
+}
+
+constexpr Family moonshine() {
+  return {.name = "Moonshine",
+          .model_types = " moonshine ",
+          .others = Others::names,
+          .required = "encoder.groupnorm.weight",
+          .rotary = {.default_share = 0.9},
+          .attentions = {{{.stack = "encoder",
+                           .query_weight = "encoder.layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "encoder.layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "encoder.layers.{n}.input_layernorm.weight",
+                           .head_count_key = "encoder_num_attention_heads",
+                           .key_head_count_key = "encoder_num_key_value_heads",
+                           .layer_count_key = "encoder_num_hidden_layers",
+                           .rotary = RotaryPairs::kNeighbours,
+                           .others = kSpeechOthers},
+                          {.stack = "decoder",
+                           .query_weight = "decoder.layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "decoder.layers.{n}.input_layernorm.weight",
+                           .head_count_key = "decoder_num_attention_heads",
+                           .key_head_count_key = "decoder_num_key_value_heads",
+                           .layer_count_key = "decoder_num_hidden_layers",
+                           .rotary = RotaryPairs::kNeighbours,
+                           .others = kSpeechOthers},
+                          {.stack = "cross",
+                           .query_weight = "decoder.layers.{n}.encoder_attn.q_proj.weight",
+                           .key_weight = "decoder.layers.{n}.encoder_attn.k_proj.weight",
+                           .query_gain = "decoder.layers.{n}.post_attention_layernorm.weight",
+                           .key_gain = "encoder.layer_norm.weight",
+                           .head_count_key = "decoder_num_attention_heads",
+                           .key_head_count_key = "decoder_num_key_value_heads",
+                           .layer_count_key = "decoder_num_hidden_layers",
+                           .others = kSpeechOthers}}}};
+}
+
+// torch.nn does not store whether its norms come before or after: nothing to fold.
+constexpr Family torch_transformer() {
+  return {.name = "torch.nn.Transformer",
+          .others = Others::everything,
+          .required = "decoder.layers.{n}.multihead_attn.in_proj_weight",
+          .layout = HeadLayout::kFused,
+          .width_key = "d_model",
+          .attentions = {{{.stack = "encoder",
+                           .query_weight = "encoder.layers.{n}.self_attn.in_proj_weight",
+                           .head_count_key = "nhead",
+                           .layer_count_key = {},
+                           .others = kTorchOthers},
+                          {.stack = "decoder",
+                           .query_weight = "decoder.layers.{n}.self_attn.in_proj_weight",
+                           .head_count_key = "nhead",
+                           .layer_count_key = {},
+                           .others = kTorchOthers},
+                          {.stack = "cross",
+                           .query_weight = "decoder.layers.{n}.multihead_attn.in_proj_weight",
+                           .head_count_key = "nhead",
+                           .layer_count_key = {},
+                           .others = kTorchOthers}}}};
+}
+
+constexpr Family torch_encoder() {
+  return {.name = "torch.nn.TransformerEncoder",
+          .others = Others::everything,
+          .layout = HeadLayout::kFused,
+          .width_key = "d_model",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.in_proj_weight",
+                           .head_count_key = "nhead",
+                           .layer_count_key = {},
+                           .others = kTorchOthers}}}};
+}
+
+}  // namespace eigenscope::rows

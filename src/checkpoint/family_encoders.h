@@ -1,0 +1,166 @@
+// Rows of encoders of text.
+#pragma once
+
+#include "checkpoint/family_rows.h"
+
+namespace eigenscope::rows {
+
+constexpr Family bert() {
+  return {.name = "BERT",
+          .model_types = " bert ",
+          .others = Others::names,
+          .embeddings = "embeddings.word_embeddings.weight",
+          .attentions = {{{.query_weight = "encoder.layer.{n}.attention.self.query.weight",
+                           .key_weight = "encoder.layer.{n}.attention.self.key.weight"}}},
+          .text = {.position_embedding = "embeddings.position_embeddings.weight",
+                   .type_embedding = "embeddings.token_type_embeddings.weight",
+                   .embedding_norm = "embeddings.LayerNorm.weight",
+                   .value = "encoder.layer.{n}.attention.self.value.weight",
+                   .attention_output = "encoder.layer.{n}.attention.output.dense.weight",
+                   .attention_end_norm = "encoder.layer.{n}.attention.output.LayerNorm.weight",
+                   .mlp_end_norm = "encoder.layer.{n}.output.LayerNorm.weight",
+                   .mlp_up = "encoder.layer.{n}.intermediate.dense.weight",
+                   .mlp_down = "encoder.layer.{n}.output.dense.weight",
+                   .epsilon_key = "layer_norm_eps",
+                   .epsilon = 1e-12,
+                   .activation_key = "hidden_act",
+                   .causal = false,
+                   .usual = {{{"position_embedding_type", "absolute"}, {"is_decoder", "false"}}}}};
+}
+
+// Its positions count from the id of the padding token on.
+constexpr Family roberta() {
+  Family row = variant(bert(), "RoBERTa", " roberta xlm-roberta camembert data2vec-text ");
+  row.text.first_position = 2;
+  row.text.first_position_key = "pad_token_id";
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+// Embeddings may be narrower than the layers, which only text needs.
+constexpr Family electra() {
+  return heads_only(variant(bert(), "ELECTRA", " electra "),
+                    " attention.self.value attention.output.dense attention.output.LayerNorm ");
+}
+
+// ESM-2 norms before attention, and turns queries and keys.
+constexpr Family esm() {
+  Family row = heads_only(variant(bert(), "ESM", " esm "),
+                          " attention.self.value attention.output.dense LayerNorm "
+                          "attention.self.rotary_embeddings.inv_freq ");
+  row.rotary = {.chosen = {"position_embedding_type", "rotary"}};
+  row.attentions[0].query_gain = "encoder.layer.{n}.attention.LayerNorm.weight";
+  row.attentions[0].rotary = RotaryPairs::kHalves;
+  return row;
+}
+
+constexpr Family roformer() {
+  Family row =
+      heads_only(variant(bert(), "RoFormer", " roformer "),
+                 " attention.self.value attention.output.dense attention.output.LayerNorm ");
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  return row;
+}
+
+// Its layers share their weights.
+constexpr Family albert() {
+  Family row = bert();
+  row.name = "ALBERT";
+  row.model_types = " albert ";
+  row.attentions[0].layer_count_key = {};
+  row.attentions[0].query_weight =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.query.weight";
+  row.attentions[0].key_weight =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.key.weight";
+  ForwardNames& text = row.text;
+  text.embedding_projection = "encoder.embedding_hidden_mapping_in.weight";
+  text.layers_key = "num_hidden_layers";
+  text.groups_key = "num_hidden_groups";
+  text.value = "encoder.albert_layer_groups.{n}.albert_layers.0.attention.value.weight";
+  text.attention_output = "encoder.albert_layer_groups.{n}.albert_layers.0.attention.dense.weight";
+  text.attention_end_norm =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.LayerNorm.weight";
+  text.mlp_end_norm =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.full_layer_layer_norm.weight";
+  text.mlp_up = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn.weight";
+  text.mlp_down = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn_output.weight";
+  text.activation = Activation::gelu_new;
+  text.usual = {{{"position_embedding_type", "absolute"}, {"inner_group_num", "1"}}};
+  return row;
+}
+
+constexpr Family modernbert() {
+  return {.name = "ModernBERT",
+          .model_types = " modernbert ",
+          .others = Others::names,
+          .layout = HeadLayout::kFused,
+          .rotary = {.base = "global_rope_theta",
+                     .default_base = 160000,
+                     .local_base = "local_rope_theta",
+                     .default_local_base = 10000},
+          .window = {.size = "local_attention",
+                     .default_size = 128,
+                     .pattern = "global_attn_every_n_layers",
+                     .default_pattern = 3,
+                     .first_full = true},
+          .embeddings = "embeddings.tok_embeddings.weight",
+          .attentions = {{{.query_weight = "layers.{n}.attn.Wqkv.weight",
+                           .query_gain = "layers.{n}.attn_norm.weight",
+                           .rotary = RotaryPairs::kHalves}}},
+          .text = {.embedding_norm = "embeddings.norm.weight",
+                   .bare_first = true,
+                   .attention_output = "layers.{n}.attn.Wo.weight",
+                   .mlp_norm = "layers.{n}.mlp_norm.weight",
+                   .mlp_up = "layers.{n}.mlp.Wi.weight",
+                   .mlp_down = "layers.{n}.mlp.Wo.weight",
+                   .final_norm = "final_norm.weight",
+                   .epsilon_key = "norm_eps",
+                   .activation_key = "hidden_activation",
+                   .fused_gate = true,
+                   .causal = false,
+                   .optional_bias = true}};
+}
+
+constexpr Family distilbert() {
+  return {.name = "DistilBERT",
+          .model_types = " distilbert ",
+          .others = Others::names,
+          .width_key = "dim",
+          .embeddings = "embeddings.word_embeddings.weight",
+          .attentions = {{{.query_weight = "transformer.layer.{n}.attention.q_lin.weight",
+                           .key_weight = "transformer.layer.{n}.attention.k_lin.weight",
+                           .head_count_key = "n_heads",
+                           .layer_count_key = "n_layers"}}},
+          .text = {.position_embedding = "embeddings.position_embeddings.weight",
+                   .embedding_norm = "embeddings.LayerNorm.weight",
+                   .value = "transformer.layer.{n}.attention.v_lin.weight",
+                   .attention_output = "transformer.layer.{n}.attention.out_lin.weight",
+                   .attention_end_norm = "transformer.layer.{n}.sa_layer_norm.weight",
+                   .mlp_end_norm = "transformer.layer.{n}.output_layer_norm.weight",
+                   .mlp_up = "transformer.layer.{n}.ffn.lin1.weight",
+                   .mlp_down = "transformer.layer.{n}.ffn.lin2.weight",
+                   .epsilon = 1e-12,
+                   .activation_key = "activation",
+                   .causal = false}};
+}
+
+constexpr Family use_lite() {
+  return {.name = "USE-lite",  // as web/results/use-lite-checkpoint.mjs writes it
+          .model_types = " use-lite ",
+          .layout = HeadLayout::kConv1D,
+          .width_key = {},
+          .embeddings = "embeddings.tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.attention.qkv.weight",
+                           .query_gain = "layers.{n}.attention_norm.weight"}}},
+          .text = {.position_embedding = "embeddings.positions.weight",
+                   .attention_output = "layers.{n}.attention.output.weight",
+                   .skip = "layers.{n}.skip.weight",
+                   .mlp_norm = "layers.{n}.mlp_norm.weight",
+                   .mlp_up = "layers.{n}.mlp.up.weight",
+                   .mlp_down = "layers.{n}.mlp.down.weight",
+                   .epsilon = 1e-6,
+                   .activation = Activation::relu,
+                   .causal = false}};
+}
+
+}  // namespace eigenscope::rows

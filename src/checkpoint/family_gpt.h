@@ -1,0 +1,198 @@
+// Rows of decoders with other names.
+#pragma once
+
+#include "checkpoint/family_rows.h"
+
+namespace eigenscope::rows {
+
+// The first Qwen has GPT-2's names, but torch's linear layers, and gates with w2.
+constexpr Family qwen1() {
+  return {.name = "Qwen 1",
+          .model_types = " qwen ",
+          .layout = HeadLayout::kFused,
+          .neutral_keys = " use_logn_attn ",
+          .rotary = {.share = "rotary_pct", .base = "rotary_emb_base"},
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
+                           .query_gain = "h.{n}.ln_1.weight",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " attn attn.masked attn.rotary_emb.inv_freq "}}},
+          .text = {.attention_output = "h.{n}.attn.c_proj.weight",
+                   .mlp_norm = "h.{n}.ln_2.weight",
+                   .mlp_gate = "h.{n}.mlp.w2.weight",
+                   .mlp_up = "h.{n}.mlp.w1.weight",
+                   .mlp_down = "h.{n}.mlp.c_proj.weight",
+                   .final_norm = "ln_f.weight",
+                   .length_key = "seq_length",
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "layer_norm_epsilon",
+                   .epsilon = 1e-6,
+                   .activation = Activation::silu,
+                   .optional_bias = true,
+                   .usual = {{{"scale_attn_weights", "true"}}}}};
+}
+
+// GPT-2, and what `eigenscope train` writes.
+constexpr Family gpt2() {
+  return {.name = "GPT-2",
+          .model_types = " gpt2 ",
+          .others = Others::names,
+          .layout = HeadLayout::kConv1D,
+          .layout_by_shape = true,
+          .width_key = "n_embd",
+          .pre_norm = {"layer_norm", "pre"},
+          .rotary = {.chosen = {"positions", "rotary"}},
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
+                           .query_gain = "h.{n}.ln_1.weight",
+                           .head_count_key = "n_head",
+                           .layer_count_key = "n_layer",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " attn attn.masked "}}},  // buffers of the mask
+          .text = {.position_embedding = "wpe.weight",
+                   .attention_output = "h.{n}.attn.c_proj.weight",
+                   .mlp_norm = "h.{n}.ln_2.weight",
+                   .mlp_up = "h.{n}.mlp.c_fc.weight",
+                   .mlp_down = "h.{n}.mlp.c_proj.weight",
+                   .final_norm = "ln_f.weight",
+                   .length_key = "n_positions",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation_key = "activation_function",
+                   .activation = Activation::gelu_new,
+                   .usual = {{{"scale_attn_weights", "true"},
+                              {"scale_attn_by_inverse_layer_idx", "false"},
+                              {"add_cross_attention", "false"},
+                              {"layer_norm", "pre"}}}}};
+}
+
+// Its norms come after attention and MLP.
+constexpr Family openai_gpt() {
+  Family row = heads_only(variant(gpt2(), "GPT", " openai-gpt "),
+                          " attn attn.masked attn.c_proj ln_1 ln_2 ");
+  row.pre_norm = {};
+  row.rotary = {};
+  row.embeddings = "tokens_embed.weight";
+  row.attentions[0].query_gain = {};
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  return row;
+}
+
+// GPT-2's names with torch's linear layers; one key head (multi_query) is one group.
+constexpr Family gpt_bigcode() {
+  Family row =
+      heads_only(variant(gpt2(), "GPT-BigCode", " gpt_bigcode "), " attn attn.c_proj ln_2 ");
+  row.layout = HeadLayout::kInterleaved;
+  row.pre_norm = {};
+  row.rotary = {};
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  return row;
+}
+
+// GPT-2's names with torch's linear layers, told apart by their shapes; its files have no config.json.
+constexpr Family nano_gpt() {
+  Family row = heads_only(variant(gpt2(), "nanoGPT", " nanogpt "), " attn attn.c_proj ln_2 ");
+  row.others = Others::names;
+  row.required = "wpe.weight";  // which the first Qwen, with rotary positions, lacks
+  row.layout = HeadLayout::kFused;
+  row.pre_norm = {};
+  row.rotary = {};
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  return row;
+}
+
+constexpr Family gpt_j() {
+  return {.name = "GPT-J",
+          .model_types = " gptj ",
+          .others = Others::names,
+          .width_key = "n_embd",
+          .rotary = {.width = "rotary_dim"},
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "h.{n}.attn.q_proj.weight",
+                           .key_weight = "h.{n}.attn.k_proj.weight",
+                           .query_gain = "h.{n}.ln_1.weight",
+                           .head_count_key = "n_head",
+                           .layer_count_key = "n_layer",
+                           .rotary = RotaryPairs::kNeighbours,
+                           .others = " attn attn.masked attn.v_proj attn.out_proj "}}}};
+}
+
+constexpr Family gpt_neo() {
+  return {.name = "GPT-Neo",
+          .model_types = " gpt_neo ",
+          .others = Others::names,
+          .unscaled = true,
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "h.{n}.attn.attention.q_proj.weight",
+                           .key_weight = "h.{n}.attn.attention.k_proj.weight",
+                           .query_gain = "h.{n}.ln_1.weight",
+                           .head_count_key = "num_heads",
+                           .layer_count_key = "num_layers",
+                           .others = " attn.attention attn.attention.masked attn.attention.v_proj "
+                                     "attn.attention.out_proj ln_2 "}}}};
+}
+
+// The names of the original LLaMA, whose descendants have other rotary bases.
+constexpr Family llama2_c() {
+  return {.name = "llama2.c",
+          .model_types = " llama2.c ",
+          .width_key = "dim",
+          .embeddings = "tok_embeddings.weight",
+          .attentions = {{{.query_weight = "layers.{n}.attention.wq.weight",
+                           .key_weight = "layers.{n}.attention.wk.weight",
+                           .query_gain = "layers.{n}.attention_norm.weight",
+                           .head_count_key = "n_heads",
+                           .key_head_count_key = "n_kv_heads",
+                           .layer_count_key = "n_layers",
+                           .rotary = RotaryPairs::kNeighbours,
+                           .others = " attention.wv attention.wo ffn_norm "}}}};
+}
+
+constexpr Family gpt_neox() {
+  return {
+      .name = "GPT-NeoX",  // and Pythia
+      .model_types = " gpt_neox ",
+      .others = Others::names,
+      .layout = HeadLayout::kInterleaved,
+      .rotary = {.share = "rotary_pct", .default_share = 0.25, .base = "rotary_emb_base"},
+      .embeddings = "embed_in.weight",
+      .attentions = {{{.query_weight = "layers.{n}.attention.query_key_value.weight",
+                       .query_gain = "layers.{n}.input_layernorm.weight",
+                       .rotary = RotaryPairs::kHalves,
+                       .others = " attention attention.masked attention.rotary_emb.inv_freq "}}},
+      .text = {.attention_output = "layers.{n}.attention.dense.weight",
+               .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+               .mlp_up = "layers.{n}.mlp.dense_h_to_4h.weight",
+               .mlp_down = "layers.{n}.mlp.dense_4h_to_h.weight",
+               .final_norm = "final_layer_norm.weight",
+               .output = "embed_out.weight",
+               .epsilon_key = "layer_norm_eps",
+               .activation_key = "hidden_act",
+               .parallel = true,
+               .parallel_key = "use_parallel_residual"}};
+}
+
+constexpr Family opt() {
+  return {.name = "OPT",
+          .model_types = " opt ",
+          .others = Others::names,
+          .absent = "encoder.layers.{n}.self_attn.q_proj.weight",
+          .pre_norm = {"do_layer_norm_before", "true"},
+          .embeddings = "decoder.embed_tokens.weight",
+          .attentions = {{{.query_weight = "decoder.layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "decoder.layers.{n}.self_attn_layer_norm.weight"}}},
+          .text = {.position_embedding = "decoder.embed_positions.weight",
+                   .first_position = 2,
+                   .value = "decoder.layers.{n}.self_attn.v_proj.weight",
+                   .attention_output = "decoder.layers.{n}.self_attn.out_proj.weight",
+                   .mlp_norm = "decoder.layers.{n}.final_layer_norm.weight",
+                   .mlp_up = "decoder.layers.{n}.fc1.weight",
+                   .mlp_down = "decoder.layers.{n}.fc2.weight",
+                   .final_norm = "decoder.final_layer_norm.weight",
+                   .activation_key = "activation_function",
+                   .activation = Activation::relu,
+                   .usual = {
+                       {{"do_layer_norm_before", "true"}, {"_remove_final_layer_norm", "false"}}}}};
+}
+
+}  // namespace eigenscope::rows
