@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "checkpoint/attention_window.h"
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/head_counts.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
@@ -36,6 +38,7 @@ struct Stack {
   int heads = 2, key_heads = 2;
   bool rotary = false;
   bool gain_plus_one = false;
+  double scale = 1;  // of the logits over 1/sqrt(d_h)
 };
 
 struct Model {
@@ -44,6 +47,7 @@ struct Model {
   HeadLayout layout;  // of the stacks whose projections are fused
   std::vector<Stack> stacks;
   std::vector<std::string> others = {};
+  std::set<std::string> neutral = {};  // keys that change nothing in this family alone
 };
 
 /// Small integers, which every type holds exactly; another for every place.
@@ -207,7 +211,8 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   const Eigen::MatrixXd key = folded(factor(s, head.layer, 1, key_head), own.empty() ? gain : own);
   CHECK(head.bias_query == Approx(std::sqrt(kHeadWidth) / query.norm()).epsilon(1e-12));
   CHECK(head.bias_key == Approx(std::sqrt(kHeadWidth) / key.norm()).epsilon(1e-12));
-  CHECK(head.query == normed(query, fold ? at_layer(stack.query_norm, head.layer) : ""));
+  CHECK(head.query ==
+        stack.scale * normed(query, fold ? at_layer(stack.query_norm, head.layer) : ""));
   CHECK(head.key == normed(key, fold ? at_layer(stack.key_norm, head.layer) : ""));
   CHECK(head.stack == stack.name);
   CHECK(head.folded == (fold ? folded_norms(stack) : ""));
@@ -217,11 +222,8 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   CHECK(head.sink_logit == gain_at(at_layer(stack.sinks, head.layer), head.head));
 }
 
-void check_guards(const Model& model);
-
-void check(const Model& model) {
+void check_heads(const Model& model) {
   CAPTURE(model.family, model.config);
-  check_guards(model);
   for (const std::string dtype : {"F16", "BF16", "F32", "F64"}) {
     const auto file = open(write(model, dtype));
     const Config config = Config::parse(model.config);
@@ -248,8 +250,9 @@ std::string beside_attention(const std::string& query, const std::string& tensor
 }
 std::string in_attention(const std::string& query, const std::string& tensor) {
   const std::size_t layer = query.find("{n}.") + 4;
-  const std::size_t end = query.find('.', query.find("att", layer)) + 1;
-  return beside_attention(query, query.substr(layer, end - layer) + tensor);
+  const std::string weight = ".weight";
+  const std::size_t end = query.size() - (query.ends_with(weight) ? weight.size() + 1 : 1);
+  return beside_attention(query, query.substr(layer, query.rfind('.', end) + 1 - layer) + tensor);
 }
 
 /// The config with one more key in each of its objects.
@@ -276,6 +279,7 @@ void check_guards(const Model& model) {
       for (const std::string& name : {beside_attention(stack.query, odd + "norm.weight"),
                                       beside_attention(stack.query, odd + "ln.weight"),
                                       beside_attention(stack.query, odd + "scale"),
+                                      beside_attention(stack.query, odd + "attn.norm.weight"),
                                       in_attention(stack.query, odd + "norm.weight"),
                                       in_attention(stack.query, odd + "scale"),
                                       in_attention(stack.query, "q_" + odd + "conv1d.weight"),
@@ -297,6 +301,7 @@ void check_guards(const Model& model) {
         Key{"add_unit_offset", "true"}, Key{"rotary_emb_fraction", "0.5"}, Key{"rope_ratio", "2"},
         Key{"nope_layers", "[0]"}, Key{"position_encoding", "\"alibi\""},
         Key{"floor_scale", "2"}}) {
+    if (model.neutral.contains(key.name)) continue;
     Model changed = model;
     changed.config = with_key(model.config, "\"" + key.name + "\":" + key.value);
     const Config config = Config::parse(changed.config);
@@ -306,6 +311,11 @@ void check_guards(const Model& model) {
         failure_of([&] { HeadScan(open(write(changed, "F32")), &config, turned); }).item;
     CHECK(item.substr(item.rfind('.') + 1) == key.name);
   }
+}
+
+void check(const Model& model) {
+  check_guards(model);
+  check_heads(model);
 }
 
 /// A config.json of two heads, and what else it has.
@@ -498,6 +508,32 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     check(llama(family, type));
   }
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
+  Model minimax = llama("MiniMax M3", "minimax_m3", R"(,"rotary_dim":2)");
+  minimax.stacks[0].gain_plus_one = true;
+  minimax.neutral = {"use_gemma_norm"};
+  check(minimax);
+  check(llama("Llama 3.2 Vision", "mllama_text_model"));
+  Model falcon =
+      llama("Falcon-H1", "falcon_h1", R"(,"attention_in_multiplier":2,"key_multiplier":0.5)");
+  falcon.stacks[0].scale = 2;
+  check(falcon);
+  Model mimo = llama("MiMo V2", "mimo_v2_flash");
+  mimo.stacks[0].sinks = "model.layers.{n}.self_attn.attention_sink_bias";
+  check(mimo);
+  Model mamba = llama("Nemotron-H", "nemotron_h");
+  mamba.stacks[0] = {.query = "backbone.layers.{n}.mixer.q_proj.weight",
+                     .key = "backbone.layers.{n}.mixer.k_proj.weight",
+                     .gain = "backbone.layers.{n}.norm.weight",
+                     .key_heads = 1};
+  check(mamba);
+  for (const auto& [family, type] :
+       {std::pair{"Gemma 3n", "gemma3n_text"}, std::pair{"Gemma 4", "gemma4_text"}}) {
+    Model undivided = llama(family, type);
+    undivided.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
+    undivided.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
+    undivided.stacks[0].scale = 2;
+    check(undivided);
+  }
   Model nemotron = llama("Nemotron", "nemotron");
   nemotron.stacks[0].gain_plus_one = true;
   check(nemotron);
@@ -533,16 +569,134 @@ TEST_CASE("GPT-J and GPT-Neo, whose logits are not divided") {
            .key = "transformer.h.{n}.attn.k_proj.weight",
            .gain = "transformer.h.{n}.ln_1.weight",
            .rotary = true}}});
-  const Model neo{"GPT-Neo",
-                  R"({"model_type":"gpt_neo","num_heads":2,"hidden_size":8})",
-                  HeadLayout::kSeparate,
-                  {{.query = "transformer.h.{n}.attn.attention.q_proj.weight",
-                    .key = "transformer.h.{n}.attn.attention.k_proj.weight",
-                    .gain = "transformer.h.{n}.ln_1.weight"}}};
-  check_guards(neo);
-  const Config config = Config::parse(neo.config);
-  HeadScan scan(open(write(neo, "F32")), &config, {.fold_gains = false});
-  CHECK(in_double(scan.advance().front()).query == 2 * factor(0, 0, 0, 0));  // sqrt(d_h)
+  check({"GPT-Neo",
+         R"({"model_type":"gpt_neo","num_heads":2,"hidden_size":8})",
+         HeadLayout::kSeparate,
+         {{.query = "transformer.h.{n}.attn.attention.q_proj.weight",
+           .key = "transformer.h.{n}.attn.attention.k_proj.weight",
+           .gain = "transformer.h.{n}.ln_1.weight",
+           .scale = 2}}});  // sqrt(d_h)
+  check({"EXAONE 3",
+         two_heads("exaone", R"(,"num_key_value_heads":1)"),
+         HeadLayout::kSeparate,
+         {{.query = "transformer.h.{n}.attn.attention.q_proj.weight",
+           .key = "transformer.h.{n}.attn.attention.k_proj.weight",
+           .gain = "transformer.h.{n}.ln_1.weight",
+           .key_heads = 1,
+           .rotary = true}}});
+}
+
+TEST_CASE("decoders of one fused tensor: BLOOM, Falcon, MPT, ChatGLM, StarCoder, InternLM2, Ling") {
+  const auto fused = [](const std::string& family, const std::string& config, HeadLayout layout,
+                        const std::string& query, const std::string& gain, int key_heads) {
+    return Model{family,
+                 config,
+                 layout,
+                 {{.query = query, .gain = gain, .key_heads = key_heads, .rotary = true}}};
+  };
+  const auto inner = HeadLayout::kInterleaved;
+  Model bloom = fused("BLOOM", two_heads("bloom"), inner,
+                      "transformer.h.{n}.self_attention.query_key_value.weight",
+                      "transformer.h.{n}.input_layernorm.weight", 2);
+  bloom.stacks[0].rotary = false;
+  bloom.neutral = {"alibi"};
+  check(bloom);
+  check(fused("Falcon", two_heads("falcon", R"(,"num_kv_heads":1)"), inner,
+              "transformer.h.{n}.self_attention.query_key_value.weight",
+              "transformer.h.{n}.ln_attn.weight", 1));
+  for (const int key_heads : {1, 2}) {
+    const std::string single = key_heads == 1 ? "true" : "false";
+    check(fused("Falcon 7B", two_heads("falcon", R"(,"multi_query":)" + single), inner,
+                "transformer.h.{n}.self_attention.query_key_value.weight",
+                "transformer.h.{n}.input_layernorm.weight", key_heads));
+    Model code = fused(
+        "GPT-BigCode",
+        R"({"model_type":"gpt_bigcode","n_head":2,"n_embd":8,"multi_query":)" + single + "}", inner,
+        "transformer.h.{n}.attn.c_attn.weight", "transformer.h.{n}.ln_1.weight", key_heads);
+    code.stacks[0].rotary = false;
+    check(code);
+  }
+  Model mpt =
+      fused("MPT", R"({"model_type":"mpt","n_heads":2,"d_model":8,"attn_config":{"alibi":true}})",
+            HeadLayout::kFused, "transformer.blocks.{n}.attn.Wqkv.weight",
+            "transformer.blocks.{n}.norm_1.weight", 2);
+  mpt.stacks[0].rotary = false;
+  mpt.neutral = {"alibi"};
+  check(mpt);
+  const Config scaled = Config::parse(
+      R"({"model_type":"mpt","n_heads":2,"d_model":8,"attn_config":{"softmax_scale":2}})");
+  CHECK(failure_of([&] { HeadScan(open(write(mpt, "F32")), &scaled); }).item ==
+        "attn_config.softmax_scale");
+  check(fused("ChatGLM", two_heads("chatglm", R"(,"multi_query_group_num":1,"kv_channels":4)"),
+              HeadLayout::kFused,
+              "transformer.encoder.layers.{n}.self_attention.query_key_value.weight",
+              "transformer.encoder.layers.{n}.input_layernorm.weight", 1));
+  check(fused("InternLM2", two_heads("internlm2", R"(,"num_key_value_heads":1)"), inner,
+              "model.layers.{n}.attention.wqkv.weight", "model.layers.{n}.attention_norm.weight",
+              1));
+  Model ling = fused("Ling", two_heads("bailing_moe", R"(,"num_key_value_heads":1)"),
+                     HeadLayout::kFused, "model.layers.{n}.attention.query_key_value.weight",
+                     "model.layers.{n}.input_layernorm.weight", 1);
+  ling.stacks[0].query_norm = "model.layers.{n}.attention.query_layernorm.weight";
+  ling.stacks[0].key_norm = "model.layers.{n}.attention.key_layernorm.weight";
+  check(ling);
+}
+
+TEST_CASE(
+    "more encoders of text and pictures: MPNet, DeBERTa, XLM-RoBERTa XL, Nomic, SAM, DINOv3") {
+  check({"MPNet",
+         two_heads("mpnet"),
+         HeadLayout::kSeparate,
+         {{.query = "mpnet.encoder.layer.{n}.attention.attn.q.weight",
+           .key = "mpnet.encoder.layer.{n}.attention.attn.k.weight"}}});
+  const Model deberta{"DeBERTa",
+                      two_heads("deberta-v2"),
+                      HeadLayout::kSeparate,
+                      {{.query = "deberta.encoder.layer.{n}.attention.self.query_proj.weight",
+                        .key = "deberta.encoder.layer.{n}.attention.self.key_proj.weight"}}};
+  check(deberta);
+  for (const auto& [terms, count] : {std::pair{R"(["p2c","c2p"])", 3}, std::pair{R"("c2p|p2c")", 3},
+                                     std::pair{R"(["c2p"])", 2}, std::pair{"[]", 1}}) {
+    const Config config =
+        Config::parse(two_heads("deberta-v2", R"(,"pos_att_type":)" + std::string(terms)));
+    HeadScan scan(open(write(deberta, "F64")), &config);
+    CHECK(
+        (in_double(scan.advance().front()).query * std::sqrt(count)).isApprox(factor(0, 0, 0, 0)));
+  }
+  check({"XLM-RoBERTa XL",
+         two_heads("xlm-roberta-xl"),
+         HeadLayout::kSeparate,
+         {{.query = "roberta.encoder.layer.{n}.attention.self.query.weight",
+           .key = "roberta.encoder.layer.{n}.attention.self.key.weight",
+           .gain = "roberta.encoder.layer.{n}.attention.self_attn_layer_norm.weight"}}});
+  for (const bool before : {true, false}) {
+    Model nomic{"Nomic",
+                R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"prenorm":)" +
+                    std::string(before ? "true}" : "false}"),
+                HeadLayout::kFused,
+                {{.query = "encoder.layers.{n}.attn.Wqkv.weight", .rotary = true}},
+                {"encoder.layers.0.norm2.weight"}};
+    if (before) nomic.stacks[0].gain = "encoder.layers.{n}.norm1.weight";
+    nomic.neutral = {"rotary_emb_fraction"};
+    check(nomic);
+  }
+  check({"SAM",
+         R"({"model_type":"sam","vision_config":{"num_attention_heads":2,"hidden_size":8}})",
+         HeadLayout::kFused,
+         {{.query = "vision_encoder.layers.{n}.attn.qkv.weight",
+           .gain = "vision_encoder.layers.{n}.layer_norm1.weight"}}});
+  const Model dino{"DINOv3",
+                   two_heads("dinov3_vit"),
+                   HeadLayout::kSeparate,
+                   {{.query = "layer.{n}.attention.q_proj.weight",
+                     .key = "layer.{n}.attention.k_proj.weight",
+                     .gain = "layer.{n}.norm1.weight",
+                     .rotary = true}}};
+  check_heads(dino);
+  const Config config = Config::parse(dino.config);
+  const HeadSettings turned{.offset = {1}};
+  check_failure(failure_of([&] { HeadScan(open(write(dino, "F32")), &config, turned); }), "offset",
+                "two axes");
 }
 
 TEST_CASE("encoders with positions in their heads: ESM and RoFormer") {
@@ -768,6 +922,251 @@ TEST_CASE("layers from the configuration's count on are left out, and noted") {
   CHECK_THAT(with_mtp.notes()[0], ContainsSubstring("multi-token prediction"));
 }
 
+namespace {
+
+/// Small numbers of a matrix outputs x inputs.
+std::vector<double> numbers(std::uint32_t seed, int outputs, int inputs) {
+  std::vector<double> values;
+  for (int i = 0; i < outputs * inputs; ++i) {
+    values.push_back(number(seed, 1, static_cast<std::uint32_t>(i), 2));
+  }
+  return values;
+}
+
+Eigen::MatrixXd matrix(std::uint32_t seed, int outputs, int inputs) {
+  std::vector<double> values = numbers(seed, outputs, inputs);
+  return Eigen::Map<Eigen::MatrixXd>(values.data(), inputs, outputs).transpose();
+}
+
+void add(SafetensorsWriter& file, const std::string& name, const std::string& dtype,
+         std::uint32_t seed, int outputs, int inputs) {
+  std::vector<std::uint64_t> shape;
+  if (outputs > 1) shape.push_back(static_cast<std::uint64_t>(outputs));
+  shape.push_back(static_cast<std::uint64_t>(inputs));
+  file.add(name, dtype, shape, numbers(seed, outputs, inputs));
+}
+
+}  // namespace
+
+TEST_CASE("latent attention: queries and keys are products with the compressions of the tokens") {
+  // Two heads of 2 coordinates without positions and 2 that turn, with values of width 3.
+  constexpr int kQueryRank = 5, kKeyRank = 3, kHead = 4, kOwn = 2, kStride = 5;
+  const std::string layer = "model.layers.0.", attention = layer + "self_attn.";
+  for (const bool compressed : {true, false}) {
+    for (const std::string dtype : {"F32", "BF16"}) {
+      SafetensorsWriter file;
+      add(file, layer + "input_layernorm.weight", dtype, 1, 1, kWidth);
+      add(file, attention + "kv_a_proj_with_mqa.weight", dtype, 2, kKeyRank + 2, kWidth);
+      add(file, attention + "kv_a_layernorm.weight", dtype, 3, 1, kKeyRank);
+      add(file, attention + "kv_b_proj.weight", dtype, 4, 2 * kStride, kKeyRank);
+      add(file, attention + "q_a_proj.weight", dtype, 5, kQueryRank, kWidth);
+      add(file, attention + "q_a_layernorm.weight", dtype, 6, 1, kQueryRank);
+      add(file, attention + "q_b_proj.weight", dtype, 7, 2 * kHead, kQueryRank);
+      if (!compressed) {
+        file = {};
+        add(file, layer + "input_layernorm.weight", dtype, 1, 1, kWidth);
+        add(file, attention + "kv_a_proj_with_mqa.weight", dtype, 2, kKeyRank + 2, kWidth);
+        add(file, attention + "kv_a_layernorm.weight", dtype, 3, 1, kKeyRank);
+        add(file, attention + "kv_b_proj.weight", dtype, 4, 2 * kStride, kKeyRank);
+        add(file, attention + "q_proj.weight", dtype, 7, 2 * kHead, kWidth);
+      }
+      const std::string scaling =
+          R"(,"rope_scaling":{"type":"yarn","factor":4,"mscale":1,"mscale_all_dim":1,)"
+          R"("original_max_position_embeddings":8})";
+      const Config config = Config::parse(two_heads("deepseek_v3", scaling));
+      HeadScan scan(open(file.bytes()), &config, {.offset = {3}});
+      CHECK(scan.plan()[0].family->name == (compressed ? "Latent attention" : "Latent keys"));
+      const Eigen::VectorXd gain = matrix(1, 1, kWidth).transpose();
+      const Eigen::MatrixXd down = matrix(2, kKeyRank + 2, kWidth);
+      const Eigen::MatrixXd key_gain = matrix(3, 1, kKeyRank).row(0).asDiagonal();
+      Eigen::MatrixXd queries = matrix(7, 2 * kHead, compressed ? kQueryRank : kWidth);
+      const Eigen::MatrixXd before =
+          queries * (compressed ? Eigen::MatrixXd(matrix(6, 1, kQueryRank).row(0).asDiagonal())
+                                : Eigen::MatrixXd::Identity(8, 8));
+      queries = compressed ? Eigen::MatrixXd(before * matrix(5, kQueryRank, kWidth)) : before;
+      const double root = 0.1 * std::log(4.0) + 1;
+      const Rotary& rotary = scan.plan()[0].rotary;
+      CHECK(rotary.turned == 2);
+      CHECK(rotary.pairs == RotaryPairs::kNeighbours);
+      const double angle = 3 * angle_of(rotary, 0);
+      Eigen::Matrix2d turn;
+      turn << std::cos(angle), std::sin(angle), -std::sin(angle), std::cos(angle);
+      const std::vector<HeadFactors> heads = read_all(scan);
+      REQUIRE(heads.size() == 2);
+      for (int head = 0; head < 2; ++head) {
+        const Eigen::MatrixXd q = queries.middleRows(kHead * head, kHead);
+        const Eigen::MatrixXd key = matrix(4, 2 * kStride, kKeyRank).middleRows(kStride * head, 2);
+        const Eigen::MatrixXd own = key * key_gain * down.topRows(kKeyRank);
+        const Eigen::MatrixXd w = root * root * gain.asDiagonal() *
+                                  (q.topRows(kOwn).transpose() * own +
+                                   q.bottomRows(2).transpose() * turn * down.bottomRows(2)) *
+                                  gain.asDiagonal();
+        const HeadFactors& factors = heads[static_cast<std::size_t>(head)];
+        CHECK((factors.query * factors.key.transpose() - w).norm() <= 1e-6 * w.norm());
+        CHECK(factors.rotary);
+        CHECK(factors.folded == (compressed ? "input_layernorm q_a_layernorm kv_a_layernorm"
+                                            : "input_layernorm kv_a_layernorm"));
+        // The bound holds for what the norms can give.
+        for (std::uint32_t seed = 0; seed < 20; ++seed) {
+          const auto on_sphere = [&](std::uint32_t salt, int size) {
+            const Eigen::VectorXd x = matrix(100 + 3 * seed + salt, 1, size).transpose();
+            return Eigen::VectorXd(x * std::sqrt(size) / x.norm());
+          };
+          const Eigen::VectorXd token = on_sphere(2, kWidth).cwiseProduct(gain);
+          const Eigen::VectorXd q_token =
+              compressed ? on_sphere(0, kQueryRank)
+                         : Eigen::VectorXd(on_sphere(0, kWidth).cwiseProduct(gain));
+          const Eigen::VectorXd query = before.middleRows(kHead * head, kHead) * q_token;
+          const Eigen::VectorXd latent = key * key_gain * on_sphere(1, kKeyRank);
+          const double logit = root * root *
+                               (query.head(kOwn).dot(latent) +
+                                query.tail(2).dot(turn * down.bottomRows(2) * token)) /
+                               std::sqrt(kHead);
+          CHECK(std::abs(logit) <= factors.latent_bound * (1 + 1e-6));
+        }
+      }
+      // Without gains nothing bounds the logits.
+      HeadScan stored(open(file.bytes()), &config, {.fold_gains = false});
+      CHECK(std::isnan(in_double(stored.advance().front()).latent_bound));
+      // A switch has halves instead; the indexer is known, another tensor is not.
+      const Config halves = Config::parse(two_heads("deepseek_v3", R"(,"rope_interleave":false)"));
+      CHECK(HeadScan(open(file.bytes()), &halves).plan()[0].rotary.pairs == RotaryPairs::kHalves);
+      add(file, attention + "indexer.wk.weight", dtype, 8, 4, kWidth);
+      CHECK_NOTHROW(HeadScan(open(file.bytes()), &config));
+      const Config ranks = Config::parse(two_heads("deepseek_v3", R"(,"qk_nope_head_dim":3)"));
+      check_failure(failure_of([&] { HeadScan(open(file.bytes()), &ranks); }),
+                    attention + "kv_b_proj.weight", "'qk_nope_head_dim', which is 3");
+      for (const std::string odd : {"odd_norm.weight", "q_conv1d.weight", "scale"}) {
+        SafetensorsWriter changed = file;
+        add(changed, attention + odd, dtype, 9, 1, 3);
+        CHECK(failure_of([&] { HeadScan(open(changed.bytes()), &config); }).item ==
+              attention + odd);
+      }
+    }
+  }
+}
+
+TEST_CASE("layers without a window have heads of another width, and last layers use earlier keys") {
+  const std::string config_of = R"(,"num_key_value_heads":2,"head_dim":2,"global_head_dim":4,
+      "num_global_key_value_heads":1,"num_hidden_layers":4,"num_kv_shared_layers":2,
+      "layer_types":["sliding_attention","full_attention","sliding_attention","full_attention"],
+      "rope_parameters":{"full_attention":{"rope_type":"proportional","rope_theta":100,
+      "partial_rotary_factor":0.5},"sliding_attention":{"rope_theta":10}})";
+  SafetensorsWriter file;
+  for (int layer = 0; layer < 4; ++layer) {
+    const std::string name = "model.layers." + std::to_string(layer) + ".";
+    const auto seed = static_cast<std::uint32_t>(10 * layer);
+    const bool full = layer % 2 == 1;
+    add(file, name + "input_layernorm.weight", "F64", seed, 1, kWidth);
+    add(file, name + "self_attn.q_proj.weight", "F64", seed + 1, full ? 8 : 4, kWidth);
+    if (layer < 2) add(file, name + "self_attn.k_proj.weight", "F64", seed + 2, 4, kWidth);
+  }
+  const Config config = Config::parse(two_heads("gemma4_text", config_of));
+  HeadScan scan(open(file.bytes()), &config, {.offset = {1}});
+  REQUIRE(scan.plan().size() == 4);
+  CHECK(scan.plan()[0].head_width == 2);
+  CHECK(scan.plan()[0].key_heads == 2);
+  CHECK(scan.plan()[0].rotary.base == 10);
+  CHECK(scan.plan()[1].head_width == 4);
+  CHECK(scan.plan()[1].key_heads == 1);
+  CHECK(scan.plan()[1].rotary.turned == 4);
+  CHECK(scan.plan()[1].rotary.base == 100);
+  CHECK(scan.plan()[1].rotary.angle_scale == std::vector<double>{1, 0});
+  const std::vector<HeadFactors> heads = read_all(scan);
+  REQUIRE(heads.size() == 8);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(heads[i].layer == static_cast<int>(i / 2));
+    CHECK(heads[4 + i].key == heads[i].key);
+    CHECK(heads[4 + i].query != heads[i].query);
+  }
+  const Config odd = Config::parse(two_heads(
+      "gemma4_text", R"(,"head_dim":2,"global_head_dim":8,"layer_types":["sliding_attention",
+      "full_attention","sliding_attention","full_attention"],"num_hidden_layers":4,
+      "num_kv_shared_layers":2)"));
+  check_failure(failure_of([&] { HeadScan(open(file.bytes()), &odd); }),
+                "model.layers.1.self_attn.q_proj.weight", "'global_head_dim'");
+}
+
+TEST_CASE(
+    "of stacks with alike layers that of the token embeddings is read, or one that is named") {
+  const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8)";
+  for (const std::string text : {"text_config", "llm_config", "language_config"}) {
+    Model towers = llama("LLaMA", "llama");
+    towers.config = R"({"model_type":"voxtral",")" + text + R"(":{"model_type":"llama",)" + counts +
+                    R"(},"vision_config":{"model_type":"qwen3",)" + counts + "}}";
+    towers.stacks[0] = under("language_model.", towers.stacks[0]);
+    Stack vision = under("vision_tower.", llama("", "").stacks[0]);
+    vision.rotary = true;
+    towers.stacks.push_back(vision);
+    towers.others = {"language_model.model.embed_tokens.weight"};
+    const Bytes bytes = write(towers, "F32");
+    const Config config = Config::parse(towers.config);
+    HeadScan scan(open(bytes), &config);
+    REQUIRE(scan.notes().size() == 1);
+    CHECK_THAT(scan.notes()[0], ContainsSubstring("'vision_tower.model'"));
+    const std::vector<HeadFactors> heads = read_all(scan);
+    REQUIRE(heads.size() == 4);
+    for (const HeadFactors& head : heads) check_head(head, towers.stacks[0], 0, true);
+    // The other one by its name, with its own part of the configuration.
+    CheckpointFiles files{.model = {std::make_shared<MemorySource>("model.safetensors", bytes)}};
+    files.stack = "vision_tower.model";
+    HeadScan named(open_tensors(files), &config);
+    for (const HeadFactors& head : read_all(named)) check_head(head, vision, 1, true);
+    const Config plain = Config::parse(R"({"model_type":"voxtral",")" + text +
+                                       R"(":{"model_type":"llama",)" + counts + "}}");
+    check_failure(failure_of([&] { HeadScan(open_tensors(files), &plain); }), "heads",
+                  "has no 'vision_config.num_attention_heads'");
+    files.stack = "audio_tower";
+    check_failure(failure_of([&] { open_tensors(files); }), "stack", "found 'audio_tower'");
+    // Not one alone has token embeddings.
+    towers.others.push_back("vision_tower.model.embed_tokens.weight");
+    const Failure both = failure_of([&] { HeadScan(open(write(towers, "F32")), &config); });
+    CHECK_THAT(both.message, ContainsSubstring("--stack, one of 'language_model.model', "
+                                               "'vision_tower.model'"));
+  }
+}
+
+TEST_CASE("layers without queries and keys are named") {
+  Model hybrid = llama("Jamba", "jamba");
+  hybrid.stacks[0].rotary = false;
+  for (const std::string layer : {"3", "4", "6"}) {
+    hybrid.others.push_back("model.layers." + layer + ".mamba.A_log");
+  }
+  const Config config = Config::parse(hybrid.config);
+  const HeadScan scan(open(write(hybrid, "F32")), &config);
+  CHECK(scan.total_heads() == 4);
+  REQUIRE(scan.notes().size() == 1);
+  CHECK_THAT(scan.notes()[0],
+             ContainsSubstring("layers 3-4, 6, such as with 'model.layers.3.mamba.A_log'"));
+}
+
+TEST_CASE("a tensor of all layers that scales attention is refused, and a mask is read") {
+  for (const std::string name : {"model.attn_scale", "model.attention_mask"}) {
+    Model model = llama("LLaMA", "llama");
+    model.others = {name};
+    const Config config = Config::parse(model.config);
+    const Failure failure = failure_of([&] { HeadScan(open(write(model, "F32")), &config); });
+    CHECK(failure.item == (name == "model.attn_scale" ? name : ""));
+  }
+}
+
+TEST_CASE("windows of SmolLM3 need the types of its layers") {
+  const auto window = [](const std::string& more) {
+    const Config config = Config::parse(two_heads("smollm3", R"(,"sliding_window":4)" + more));
+    for (const Family& family : families()) {
+      if (family.name == "SmolLM3")
+        return attention_window(ConfigKeys(&config, {""}), family.window, 3);
+    }
+    return std::optional<std::uint64_t>();
+  };
+  CHECK(!window(""));
+  const std::string on = R"(,"use_sliding_window":true)";
+  CHECK(failure_of([&] { window(on); }).item == "layer_types");
+  const std::string full = R"("full_attention","full_attention","full_attention",)";
+  CHECK(window(on + R"(,"layer_types":[)" + full + R"("sliding_attention"])") == 4u);
+  CHECK(!window(on + R"(,"layer_types":[)" + full + R"("full_attention"])"));
+}
+
 TEST_CASE("OPT folds its gains where its norms come first") {
   Model opt{"OPT",
             two_heads("opt", R"(,"do_layer_norm_before":true)"),
@@ -809,6 +1208,27 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
          HeadLayout::kSeparate,
          stacks("self_attn_layer_norm", "encoder_attn_layer_norm"),
          {"model.encoder.conv1.weight"}});
+  std::vector<Stack> after = stacks("self_attn_layer_norm", "encoder_attn_layer_norm");
+  const std::string counts =
+      R"("encoder_attention_heads":2,"decoder_attention_heads":2,"d_model":8})";
+  check({"NLLB", R"({"model_type":"m2m_100",)" + counts, HeadLayout::kSeparate, after});
+  for (Stack& stack : after) stack.gain = stack.key_gain = {};
+  check({"BART", R"({"model_type":"bart",)" + counts, HeadLayout::kSeparate, after});
+  const auto t5 = [](const std::string& name, const std::string& part, const std::string& layer,
+                     const std::string& attention) {
+    const std::string block = part + ".block.{n}.layer." + layer + ".";
+    return Stack{.name = name,
+                 .query = block + attention + ".q.weight",
+                 .key = block + attention + ".k.weight",
+                 .gain = block + "layer_norm.weight",
+                 .scale = 2};
+  };
+  std::vector<Stack> undivided{t5("encoder", "encoder", "0", "SelfAttention"),
+                               t5("decoder", "decoder", "0", "SelfAttention"),
+                               t5("cross", "decoder", "1", "EncDecAttention")};
+  undivided[2].key_gain = "encoder.final_layer_norm.weight";
+  check({"T5", R"({"model_type":"t5","num_heads":2,"d_model":8,"d_kv":4})", HeadLayout::kSeparate,
+         undivided});
   Model moonshine{
       "Moonshine",
       R"({"model_type":"moonshine","encoder_num_attention_heads":2,"decoder_num_attention_heads":4,"head_dim":4,

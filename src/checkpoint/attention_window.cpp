@@ -25,6 +25,8 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
   const auto kind = [](bool full) {
     return std::string(full ? kFullAttention : kSlidingAttention);
   };
+  const std::string listed = std::string(family.list) + "." + std::to_string(layer);
+  if (const auto windowed = keys.number(listed, 0, 1)) return kind(*windowed == 0);
   // Qwen's first layers have no window.
   const auto most = static_cast<double>(kMostLayers);
   if (const auto before = keys.number("max_window_layers", 0, most)) {
@@ -49,7 +51,13 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
   if (kind == kFullAttention || keys.is_off("use_sliding_window")) return std::nullopt;
   if (family.default_size == 0 && !has_type(family.model_types, keys)) return std::nullopt;
   if (has_type(family.switched, keys) && !keys.has("use_sliding_window")) return std::nullopt;
-  if (const auto size = keys.integer(family.size, kLargestWindow)) return size;
+  const auto size = keys.integer(family.size, kLargestWindow);
+  if (size && family.typed && kind.empty()) {
+    refuse_item(keys.path("layer_types"), "it must be given in " + keys.name() + " beside '" +
+                                              keys.path(family.size) +
+                                              "' of a model whose windows depend on the layer");
+  }
+  if (size) return size;
   if (family.default_size > 0) return family.default_size;
   if (kind.empty()) return std::nullopt;
   throw FormatError(keys.path(family.size), "it is missing in " + keys.name() + ", though layer " +

@@ -57,6 +57,32 @@ auto named(const std::string& file, const Read& read) {
 
 }  // namespace
 
+namespace {
+
+/// The tensors under a stack's prefix, and those of no layer, such as the output matrix that its model may share.
+std::shared_ptr<const Safetensors> stack_of(const Safetensors& tensors, const std::string& stack) {
+  const std::string prefix = stack + (stack.ends_with('.') ? "" : ".");
+  const auto is_of_layer = [](const std::string& name) {
+    for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
+      if (layer_after(name, dot + 1)) return true;
+    }
+    return layer_after(name, 0).has_value();
+  };
+  auto kept = std::make_shared<Safetensors>(tensors);
+  kept->keep(
+      [&](const std::string& name) { return name.starts_with(prefix) || !is_of_layer(name); });
+  const auto& names = kept->tensors();
+  const auto first = names.lower_bound(prefix);
+  if (first == names.end() || !first->first.starts_with(prefix)) {
+    throw InvalidArgument(
+        "stack", "be what the names of a stack's tensors begin with",
+        "found '" + shown_name(stack) + "', with which no name in " + tensors.name() + " begins");
+  }
+  return kept;
+}
+
+}  // namespace
+
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   std::optional<ShardIndex> index;
   std::vector<std::shared_ptr<ByteSource>> given = files.model;
@@ -76,7 +102,8 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   std::transform(others, given.end(), std::back_inserter(model), [](const auto& file) {
     return named(file->name(), [&] { return as_safetensors(file); });
   });
-  return open_shards(std::move(model), index ? &*index : nullptr);
+  auto tensors = open_shards(std::move(model), index ? &*index : nullptr);
+  return files.stack.empty() ? tensors : stack_of(*tensors, files.stack);
 }
 
 namespace {

@@ -18,10 +18,13 @@ struct CheckpointFiles {
   /// Model type whose conventions the checkpoint has, where its config.json has none that is known; empty for that of
   /// the config.
   std::string model_type = {};
+  /// What the names of the only stack begin with that is read, up to its layers, such as "language_model.model"; empty
+  /// for all.
+  std::string stack = {};
 };
 
 /// Throws FormatError for a file that is not as its format promises or is of another known format, and naming the file
-/// that the index has and `model` lacks.
+/// that the index has and `model` lacks; InvalidArgument ("stack") where no name begins with `stack`.
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files);
 /// That of the metadata where a GGUF file has none beside it, or of the arguments of the model in a file of torch.save,
 /// with `model_type` if that is given; nothing where there is none of these. Throws FormatError, and InvalidArgument

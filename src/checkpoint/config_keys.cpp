@@ -76,18 +76,6 @@ bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usu
   return !keys.has(key) || value_like(keys, key, usual) == usual;
 }
 
-ConfigKeys part_keys(const Config* config, const AttentionNames& stack) {
-  const std::string own = std::string(stack.config.empty() ? "text_config" : stack.config) + ".";
-  const bool is_whole = stack.config.empty() && (config == nullptr || config->names(own).empty());
-  return {config, is_whole ? std::vector<std::string>{""} : std::vector<std::string>{own, ""}};
-}
-
-ConfigKeys stack_keys(const Config* config, const AttentionNames& stack) {
-  const std::string own = std::string(stack.config) + ".";
-  const bool is_part = config != nullptr && !stack.config.empty() && !config->names(own).empty();
-  return is_part ? ConfigKeys(config, {own}) : part_keys(config, stack);
-}
-
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual) {
   const auto told = keys.integer(key, static_cast<std::uint64_t>(shared::kHeads.range.maximum));

@@ -61,13 +61,6 @@ std::string value_like(const ConfigKeys& keys, std::string_view key, std::string
 /// Whether `key` has the value `usual`, or is not there.
 bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual);
 
-/// A config.json seen from the object of a stack, which is "text_config" for the text of a model of several parts, and
-/// then from the outermost one: the model reads a part's own keys, so that others are only their defaults.
-ConfigKeys part_keys(const Config* config, const AttentionNames& stack);
-
-/// A config.json seen from the object of a stack alone, where it has one.
-ConfigKeys stack_keys(const Config* config, const AttentionNames& stack);
-
 /// The count called `key`; where the config leaves it out, `usual`, the default of a known model type, if that is
 /// not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,

@@ -46,7 +46,8 @@ class KnownLayer {
  public:
   KnownLayer(const Family& family, const AttentionNames& names) : others_(names.others) {
     add({names.query_weight, names.key_weight, names.query_gain, names.key_gain,
-         names.query_norm_gain, names.key_norm_gain, names.sinks});
+         names.query_norm_gain, names.key_norm_gain, names.sinks, names.latent.query_weight,
+         names.latent.query_gain, names.latent.key_weight, names.latent.key_gain});
     for (const ForwardNames* const forward : {&family.text, &family.picture}) {
       add({forward->value, forward->attention_output, forward->attention_output_norm,
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
@@ -64,7 +65,13 @@ class KnownLayer {
   }
   /// Whether a name is one of the attention, or beside it, as a norm or a scale of the layer is.
   bool is_near(std::string_view name) const {
-    return name.starts_with(block_) || stem(name).find('.') == std::string_view::npos;
+    return name.starts_with(block_) || stem(name).find('.') == std::string_view::npos ||
+           is_of_attention(name);
+  }
+  /// Whether a name has a word such as "attn" or "Attention", which is not that of another block ("crossattention").
+  static bool is_of_attention(std::string_view name) {
+    const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
+    return (has("att") || has("Att")) && !has("cross");
   }
   static bool is_norm(std::string_view name) {
     return name.find("norm") != std::string_view::npos ||
@@ -89,18 +96,10 @@ class KnownLayer {
 /// A tensor's name behind the number of its layer, where that is a layer of the stack.
 std::string_view within_layer(const StackMatch& stack, std::string_view before,
                               std::string_view name) {
-  if (!name.starts_with(before)) return {};
-  name.remove_prefix(before.size());
-  const std::size_t digits = name.find_first_not_of("0123456789");
-  constexpr std::size_t kMostDigits = 5;
-  if (digits == 0 || digits > kMostDigits || digits == std::string_view::npos ||
-      name[digits] != '.') {
-    return {};
-  }
-  const int layer = std::stoi(std::string(name.substr(0, digits)));
-  const bool own = std::any_of(stack.layers.begin(), stack.layers.end(),
-                               [&](const LayerTensors& each) { return each.layer == layer; });
-  return own ? name.substr(digits + 1) : std::string_view();
+  const auto layer = layer_after(name, before.size());
+  const bool own = layer && std::any_of(stack.layers.begin(), stack.layers.end(),
+                                        [&](const auto& each) { return each.layer == *layer; });
+  return own ? name.substr(name.find('.', before.size()) + 1) : std::string_view();
 }
 
 enum class Effect { heads, gains, turns, scale };
@@ -123,6 +122,7 @@ constexpr std::array kGuards{
     Guard{"*gated_attention*", Effect::heads, kOff},
     Guard{"attention_type", Effect::heads, " softmax full full_attention original_full "},
     Guard{"num_kv_shared_layers", Effect::heads, kOff},
+    Guard{"use_mla", Effect::heads, kOff},
     Guard{"linear_attn_config", Effect::heads, kNone},
     Guard{"attn_type_list", Effect::heads, kOne},
     Guard{"inner_group_num", Effect::heads, kOne},
@@ -131,6 +131,7 @@ constexpr std::array kGuards{
     Guard{"*layernorm_1p", Effect::gains, kOff},
     Guard{"*unit_offset*", Effect::gains, kOff},
     Guard{"qk_norm", Effect::gains, kOff},
+    Guard{"qk_ln", Effect::gains, kOff},
     Guard{"use_qk_norm", Effect::gains, kOff},
     Guard{"use_query_key_norm", Effect::gains, kOff},
     Guard{"qk_layernorm", Effect::gains, kOff},
@@ -152,6 +153,7 @@ constexpr std::array kGuards{
     Guard{"use_rope", Effect::turns, kRotary},
     Guard{"use_rotary*", Effect::turns, kRotary},
     Guard{"rotary", Effect::turns, kRotary},
+    Guard{"rope", Effect::turns, kRotary},
     Guard{"use_pos_enc", Effect::turns, kOn},
     Guard{"*multiplier*", Effect::scale, kOne},
     Guard{"scale_attn_weights", Effect::scale, kOn},
@@ -249,7 +251,8 @@ class KeyGuards {
     const RotaryKeys& rotary = family_.rotary;
     for (const std::string_view own :
          {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key,
-          family_.pre_norm.key, family_.text.attention_cap_key}) {
+          rotary.interleave, family_.shared_keys_key, family_.input_factor_key,
+          family_.key_factor_key, family_.pre_norm.key, family_.text.attention_cap_key}) {
       if (key == own) return true;
     }
     if (fits("*multiplier*", key)) {
@@ -382,6 +385,15 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
       } else if (part == LayerPart::whole || layer.is_near(name)) {
         found.insert(at->first);
       }
+    }
+  }
+  // Beside the layers, such as a scale of all of them.
+  for (auto at = tensors.lower_bound(match.prefix);
+       at != tensors.end() && at->first.starts_with(match.prefix) && !match.family->exact; ++at) {
+    const std::string_view name = stem(std::string_view(at->first).substr(match.prefix.size()));
+    const bool mask = name.find("mask") != std::string_view::npos;
+    if (name.find('.') == std::string_view::npos && KnownLayer::is_of_attention(name) && !mask) {
+      found.insert(at->first);
     }
   }
   add_adapters(match, tensors, found);

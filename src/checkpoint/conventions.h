@@ -49,7 +49,7 @@ struct GuardedStack {
 inline constexpr std::string_view kUnreadKeys = "unread_keys";
 
 /// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
-/// know, and whose value is not the neutral one, or the first of `kUnreadKeys`. `keys` are those of stack_keys.
+/// know, and whose value is not the neutral one, or the first of `kUnreadKeys`. `keys` are those of part_keys.
 void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
 
 }  // namespace eigenscope

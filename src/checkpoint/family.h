@@ -21,6 +21,23 @@ enum class HeadLayout {
   kFused,        ///< the same in torch's out x in
   kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
   kGated,  ///< as kSeparate; each head's queries come before as many outputs that gate its output
+  /// Of latent attention: queries and keys are made of normalized compressions of the tokens (LatentNames). By head
+  /// the coordinates that turn come last in the queries; its keys, without them, come before its values.
+  kLatent,
+};
+
+/// Weights of latent attention (DeepSeek-AI, 2024, arXiv:2405.04434) that compress the tokens, and the gains of the norms
+/// of what they give. The last rows of that of the keys make a rotary key that all heads share.
+struct LatentNames {
+  std::string_view query_weight = {};  ///< empty: queries read the tokens
+  std::string_view query_gain = {};
+  std::string_view key_weight = {};
+  std::string_view key_gain = {};
+};
+
+/// Keys of config.json with the counts of heads and their width.
+struct HeadKeys {
+  std::string_view heads = {}, key_heads = {}, width = {};
 };
 
 /// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.
@@ -32,10 +49,12 @@ struct AttentionNames {
   std::string_view key_weight = {};       ///< empty where it is fused
   std::string_view query_gain = {};       ///< of the norm before the projections
   std::string_view key_gain = {};         ///< the same for the keys, where these read other tokens
+  bool bare_keys = false;                 ///< these other tokens come from no norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows
+  LatentNames latent = {};
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
   std::string_view head_count_key = "num_attention_heads";  ///< in config.json
@@ -63,6 +82,8 @@ struct RotaryKeys {
   double default_share = 1;
   std::string_view base = "rope_theta";
   double default_base = 10000;
+  std::string_view interleave =
+      {};  ///< a switch, whose value false has halves in the place of neighbours
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one, by the key `interval` or a
@@ -73,6 +94,10 @@ struct RotaryKeys {
   bool only_local = false;
   /// The scaling of the angles does not hold in layers of a sliding window.
   bool unscaled_local = false;
+  /// A scaling with "mscale_all_dim" m also multiplies the logits by (0.1 m ln(factor) + 1)^2.
+  bool scales_logits = false;
+  /// Positions have two axes, so that there is no offset but 0.
+  bool two_axes = false;
 };
 
 /// Keys of sliding windows in config.json: in a layer with such a window a query sees near keys only.
@@ -81,10 +106,12 @@ struct WindowKeys {
   std::uint64_t default_size = 0;                       ///< 0: none
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
-  bool first_full = false;  ///< the first of each so many layers has no window, not the last
+  bool first_full = false;     ///< the first of each so many layers has no window, not the last
+  std::string_view list = {};  ///< a list with 1 for each layer that has a window
   /// Model types of the row that read the size, between spaces, and those of them that read it only where the switch
   /// "use_sliding_window" is on. With a default size all types read it.
   std::string_view model_types = {}, switched = {};
+  bool typed = false;  ///< a window needs the list "layer_types"
   /// Of the switched types the layers before the first with a window, where "max_window_layers" does not say.
   std::uint64_t default_before = 0;
 };
@@ -184,6 +211,11 @@ struct Family {
   bool gain_plus_one = false;       ///< a gain g is stored as g - 1
   bool unscaled = false;            ///< logits are not divided by sqrt(d_h)
   double default_query_scalar = 0;  ///< of "query_pre_attn_scalar"; 0: d_h
+  /// A list in config.json of further terms of the logits, which with n of "c2p" and "p2c" are divided by
+  /// sqrt((1 + n) d_h).
+  std::string_view terms_key = {};
+  /// Keys of factors of the tokens that queries and keys read, and of the keys.
+  std::string_view input_factor_key = {}, key_factor_key = {};
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};
   /// Keys of config.json that scale, gate or turn (see conventions.h) and change nothing here, between spaces.
@@ -191,6 +223,12 @@ struct Family {
   bool exact = false;  ///< no prefix comes before the names
   RotaryKeys rotary = {};
   WindowKeys window = {};
+  /// Keys of the heads of layers with and without a sliding window, where config.json has them.
+  HeadKeys local = {}, full = {};
+  /// A switch of config.json, on where it is left out: without a count of key heads all heads share one.
+  std::string_view single_key_head_key = {};
+  /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.
+  std::string_view shared_keys_key = {};
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// Those of a file with several stacks one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
@@ -199,7 +237,8 @@ struct Family {
 
   bool reads_text() const { return !text.attention_output.empty(); }
   bool reads_pictures() const { return !picture.attention_output.empty(); }
-  bool fused() const { return layout != HeadLayout::kSeparate && !gated(); }
+  bool fused() const { return layout != HeadLayout::kSeparate && !gated() && !latent(); }
+  bool latent() const { return layout == HeadLayout::kLatent; }
   bool gated() const { return layout == HeadLayout::kGated; }
   /// Weights are in x out, so that an output's weights are a column.
   bool inputs_first() const { return layout == HeadLayout::kConv1D; }

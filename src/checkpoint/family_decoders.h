@@ -13,7 +13,7 @@ constexpr Family llama() {
               "qwen2_5_vl qwen2_5_vl_text qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe "
               "qwen3_vl_moe_text olmoe seed_oss arcee "
               "starcoder2 internlm3 "
-              "mimo nemotron-nas PanguEmbedded ",
+              "mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
           .others = Others::names,
           .window = {.model_types = " mistral qwen2 qwen3 ",
                      .switched = " qwen2 qwen3 ",
@@ -135,7 +135,7 @@ constexpr Family gemma3() {
 // Each fourth layer has no positions.
 constexpr Family smollm3() {
   Family row = variant(llama(), "SmolLM3", " smollm3 ");
-  row.window = {.model_types = " smollm3 ", .switched = " smollm3 "};
+  row.window = {.model_types = " smollm3 ", .switched = " smollm3 ", .typed = true};
   row.rotary = {.default_base = 2e6,
                 .used = "no_rope_layers",
                 .interval = "no_rope_layer_interval",
@@ -213,6 +213,147 @@ constexpr Family stablelm() {
 constexpr Family minimax() {
   Family row = llama_heads("MiniMax M2", " minimax_m2 ");
   row.rotary = {.width = "rotary_dim"};
+  return row;
+}
+
+// As assumed before its release: MiniMax M2's names.
+constexpr Family minimax_m3() {
+  Family row = variant(minimax(), "MiniMax M3", " minimax_m3 ");
+  row.gain_plus_one = true;
+  row.neutral_keys = " use_gemma_norm ";
+  return row;
+}
+
+// Layers with and without a window have head counts of their own, and the former sinks.
+constexpr Family mimo_v2() {
+  Family row = llama_heads("MiMo V2", " mimo_v2_flash ");
+  row.rotary = {.local_base = "swa_rope_theta"};
+  row.window = {.list = "hybrid_layer_pattern"};
+  row.local = {"swa_num_attention_heads", "swa_num_key_value_heads", "swa_head_dim"};
+  row.attentions[0].sinks = "layers.{n}.self_attn.attention_sink_bias";
+  return row;
+}
+
+// Each layer has attention beside a state space.
+constexpr Family falcon_h1() {
+  Family row = llama_heads("Falcon-H1", " falcon_h1 ");
+  row.input_factor_key = "attention_in_multiplier";
+  row.key_factor_key = "key_multiplier";
+  row.attentions[0].query_norm_gain = row.attentions[0].key_norm_gain = {};
+  row.attentions[0].others = " self_attn.v_proj self_attn.o_proj pre_ff_layernorm ";
+  return row;
+}
+
+// Attention in some of the layers, with positions nowhere.
+constexpr Family nemotron_hybrid() {
+  Family row = llama_heads("Nemotron-H", " nemotron_h ");
+  row.embeddings = "embeddings.weight";
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "layers.{n}.mixer.q_proj.weight";
+  names.key_weight = "layers.{n}.mixer.k_proj.weight";
+  names.query_gain = "layers.{n}.norm.weight";
+  names.query_norm_gain = names.key_norm_gain = {};
+  names.rotary = RotaryPairs::kNone;
+  names.others = " mixer.v_proj mixer.o_proj ";
+  return row;
+}
+
+// Logits are not divided, and layers without a window have wider heads. The last layers may use the keys of earlier ones.
+constexpr Family gemma4() {
+  Family row = llama_heads("Gemma 4", " gemma4 gemma4_text ");
+  row.unscaled = true;
+  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
+  row.shared_keys_key = "num_kv_shared_layers";
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_feedforward_layernorm "
+      "post_feedforward_layernorm pre_feedforward_layernorm_2 post_feedforward_layernorm_1 "
+      "post_feedforward_layernorm_2 post_per_layer_input_norm per_layer_input_gate "
+      "per_layer_projection layer_scalar ";
+  return row;
+}
+
+constexpr Family gemma3n() {
+  Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
+  row.full = {};
+  return row;
+}
+
+// The text of a model of vision, some of whose layers read the picture instead.
+constexpr Family mllama() { return llama_heads("Llama 3.2 Vision", " mllama mllama_text_model "); }
+
+/// Latent attention (arXiv:2405.04434). The indexer of later models selects keys and leaves their logits as they are.
+constexpr Family latent() {
+  Family row = llama_heads("Latent attention",
+                           " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa "
+                           "glm4_moe_lite deepseek_vl_v2 ");
+  row.required = "layers.{n}.self_attn.q_a_proj.weight";
+  row.layout = HeadLayout::kLatent;
+  row.head_width_key = "qk_head_dim";
+  row.neutral_keys = " use_mla ";
+  row.rotary = {.interleave = "rope_interleave", .scales_logits = true};
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "layers.{n}.self_attn.q_b_proj.weight";
+  names.key_weight = "layers.{n}.self_attn.kv_b_proj.weight";
+  names.query_norm_gain = names.key_norm_gain = {};
+  names.rotary = RotaryPairs::kNeighbours;
+  names.latent = {"layers.{n}.self_attn.q_a_proj.weight",
+                  "layers.{n}.self_attn.q_a_layernorm.weight",
+                  "layers.{n}.self_attn.kv_a_proj_with_mqa.weight",
+                  "layers.{n}.self_attn.kv_a_layernorm.weight"};
+  names.others =
+      " self_attn.o_proj self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
+      "self_attn.indexer.k_norm self_attn.indexer.weights_proj post_attention_layernorm ";
+  return row;
+}
+
+/// The same of queries that read the tokens.
+constexpr Family latent_keys() {
+  Family row = variant(latent(), "Latent keys", latent().model_types);
+  row.required = "layers.{n}.self_attn.kv_b_proj.weight";
+  row.absent = latent().required;
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "layers.{n}.self_attn.q_proj.weight";
+  names.latent.query_weight = names.latent.query_gain = {};
+  return row;
+}
+
+// A scaling of the angles leaves the logits' scale.
+constexpr Family mistral4() {
+  Family row = variant(latent(), "Mistral Small 4", " mistral4 ");
+  row.rotary.scales_logits = false;
+  return row;
+}
+
+constexpr Family minicpm3() {
+  Family row = variant(mistral4(), "MiniCPM3", " minicpm3 ");
+  row.rotary = {};
+  row.attentions[0].rotary = RotaryPairs::kHalves;
+  return row;
+}
+
+constexpr Family internlm2() {
+  Family row = llama_heads("InternLM2", " internlm2 ");
+  row.layout = HeadLayout::kInterleaved;
+  row.embeddings = "tok_embeddings.weight";
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "layers.{n}.attention.wqkv.weight";
+  names.key_weight = names.query_norm_gain = names.key_norm_gain = {};
+  names.query_gain = "layers.{n}.attention_norm.weight";
+  names.others = " attention.wo attention.rotary_emb.inv_freq ffn_norm ";
+  return row;
+}
+
+constexpr Family ling() {
+  Family row = llama_heads("Ling", " bailing_moe ");
+  row.layout = HeadLayout::kFused;
+  row.embeddings = "word_embeddings.weight";
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "layers.{n}.attention.query_key_value.weight";
+  names.key_weight = {};
+  names.query_norm_gain = "layers.{n}.attention.query_layernorm.weight";
+  names.key_norm_gain = "layers.{n}.attention.key_layernorm.weight";
+  names.others = " attention.dense post_attention_layernorm ";
   return row;
 }
 

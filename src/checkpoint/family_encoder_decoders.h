@@ -44,6 +44,64 @@ constexpr Family whisper() {
                            .others = kSpeechOthers}}}};
 }
 
+// Norms come after attention and MLP, and so do those of the encoder's last layer.
+constexpr Family bart() {
+  Family row = variant(whisper(), "BART", " bart florence2 florence2_language ");
+  row.required = {};
+  row.absent = "encoder.conv1.weight";
+  row.embeddings = "shared.weight";
+  for (AttentionNames& names : row.attentions) names.query_gain = names.key_gain = {};
+  return row;
+}
+
+constexpr Family nllb() {
+  Family row = variant(whisper(), "NLLB", " m2m_100 mbart ");
+  row.required = {};
+  row.absent = "encoder.conv1.weight";
+  row.embeddings = "shared.weight";
+  return row;
+}
+
+inline constexpr std::string_view kT5Others =
+    " layer.0.SelfAttention.v layer.0.SelfAttention.o "
+    "layer.0.SelfAttention.relative_attention_bias layer.1.EncDecAttention.v "
+    "layer.1.EncDecAttention.o layer.1.EncDecAttention.relative_attention_bias layer.1.layer_norm "
+    "layer.1.DenseReluDense.wi layer.1.DenseReluDense.wi_0 layer.1.DenseReluDense.wi_1 "
+    "layer.1.DenseReluDense.wo layer.2.layer_norm layer.2.DenseReluDense.wi "
+    "layer.2.DenseReluDense.wi_0 layer.2.DenseReluDense.wi_1 layer.2.DenseReluDense.wo ";
+
+// And mT5 and UMT5: biases of the relative position come in beside W.
+constexpr Family t5() {
+  return {.name = "T5",
+          .model_types = " t5 mt5 umt5 ",
+          .width_key = "d_model",
+          .head_width_key = "d_kv",
+          .unscaled = true,
+          .embeddings = "shared.weight",
+          .attentions = {{{.stack = "encoder",
+                           .query_weight = "encoder.block.{n}.layer.0.SelfAttention.q.weight",
+                           .key_weight = "encoder.block.{n}.layer.0.SelfAttention.k.weight",
+                           .query_gain = "encoder.block.{n}.layer.0.layer_norm.weight",
+                           .head_count_key = "num_heads",
+                           .layer_count_key = "num_layers",
+                           .others = kT5Others},
+                          {.stack = "decoder",
+                           .query_weight = "decoder.block.{n}.layer.0.SelfAttention.q.weight",
+                           .key_weight = "decoder.block.{n}.layer.0.SelfAttention.k.weight",
+                           .query_gain = "decoder.block.{n}.layer.0.layer_norm.weight",
+                           .head_count_key = "num_heads",
+                           .layer_count_key = "num_decoder_layers",
+                           .others = kT5Others},
+                          {.stack = "cross",
+                           .query_weight = "decoder.block.{n}.layer.1.EncDecAttention.q.weight",
+                           .key_weight = "decoder.block.{n}.layer.1.EncDecAttention.k.weight",
+                           .query_gain = "decoder.block.{n}.layer.1.layer_norm.weight",
+                           .key_gain = "encoder.final_layer_norm.weight",
+                           .head_count_key = "num_heads",
+                           .layer_count_key = "num_decoder_layers",
+                           .others = kT5Others}}}};
+}
+
 constexpr Family moonshine() {
   return {.name = "Moonshine",
           .model_types = " moonshine ",

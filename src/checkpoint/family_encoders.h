@@ -54,6 +54,50 @@ constexpr Family esm() {
   return row;
 }
 
+// Biases of the relative position come in beside W.
+constexpr Family mpnet() {
+  Family row = heads_only(variant(bert(), "MPNet", " mpnet "),
+                          " attention.attn.v attention.attn.o attention.LayerNorm ");
+  row.attentions[0].query_weight = "encoder.layer.{n}.attention.attn.q.weight";
+  row.attentions[0].key_weight = "encoder.layer.{n}.attention.attn.k.weight";
+  return row;
+}
+
+// Two more terms of the logits have relative positions; W is that of the contents.
+constexpr Family deberta() {
+  Family row = heads_only(variant(bert(), "DeBERTa", " deberta-v2 "),
+                          " attention.self.value_proj attention.self.pos_key_proj "
+                          "attention.self.pos_query_proj attention.output.dense "
+                          "attention.output.LayerNorm ");
+  row.terms_key = "pos_att_type";
+  row.attentions[0].query_weight = "encoder.layer.{n}.attention.self.query_proj.weight";
+  row.attentions[0].key_weight = "encoder.layer.{n}.attention.self.key_proj.weight";
+  return row;
+}
+
+constexpr Family xlm_roberta_xl() {
+  Family row = heads_only(variant(bert(), "XLM-RoBERTa XL", " xlm-roberta-xl "),
+                          " attention.self.value attention.output.dense LayerNorm ");
+  row.attentions[0].query_gain = "encoder.layer.{n}.attention.self_attn_layer_norm.weight";
+  return row;
+}
+
+constexpr Family nomic() {
+  return {.name = "Nomic",
+          .model_types = " nomic_bert ",
+          .layout = HeadLayout::kFused,
+          .width_key = "n_embd",
+          .pre_norm = {"prenorm", "true"},
+          .rotary = {.share = "rotary_emb_fraction", .base = "rotary_emb_base"},
+          .embeddings = "embeddings.word_embeddings.weight",
+          .attentions = {{{.query_weight = "encoder.layers.{n}.attn.Wqkv.weight",
+                           .query_gain = "encoder.layers.{n}.norm1.weight",
+                           .head_count_key = "n_head",
+                           .layer_count_key = "n_layer",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " attn.out_proj norm2 "}}}};
+}
+
 constexpr Family roformer() {
   Family row =
       heads_only(variant(bert(), "RoFormer", " roformer "),

@@ -82,6 +82,7 @@ constexpr Family gpt_bigcode() {
   Family row =
       heads_only(variant(gpt2(), "GPT-BigCode", " gpt_bigcode "), " attn attn.c_proj ln_2 ");
   row.layout = HeadLayout::kInterleaved;
+  row.single_key_head_key = "multi_query";
   row.pre_norm = {};
   row.rotary = {};
   row.attentions[0].rotary = RotaryPairs::kNone;
@@ -98,6 +99,72 @@ constexpr Family nano_gpt() {
   row.rotary = {};
   row.attentions[0].rotary = RotaryPairs::kNone;
   return row;
+}
+
+constexpr Family bloom() {
+  return {.name = "BLOOM",
+          .model_types = " bloom ",
+          .layout = HeadLayout::kInterleaved,
+          .neutral_keys = " alibi ",
+          .embeddings = "word_embeddings.weight",
+          .attentions = {{{.query_weight = "h.{n}.self_attention.query_key_value.weight",
+                           .query_gain = "h.{n}.input_layernorm.weight",
+                           .layer_count_key = "n_layer",
+                           .others = " self_attention.dense post_attention_layernorm "}}}};
+}
+
+constexpr Family falcon() {
+  return {.name = "Falcon",
+          .model_types = " falcon ",
+          .required = "h.{n}.ln_attn.weight",
+          .layout = HeadLayout::kInterleaved,
+          .single_key_head_key = "multi_query",
+          .embeddings = "word_embeddings.weight",
+          .attentions = {{{.query_weight = "h.{n}.self_attention.query_key_value.weight",
+                           .query_gain = "h.{n}.ln_attn.weight",
+                           .key_head_count_key = "num_kv_heads",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " self_attention.dense ln_mlp post_attention_layernorm "}}}};
+}
+
+// One norm for attention and MLP.
+constexpr Family falcon_small() {
+  Family row = variant(falcon(), "Falcon 7B", " falcon ");
+  row.required = {};
+  row.absent = "h.{n}.ln_attn.weight";
+  row.attentions[0].query_gain = "h.{n}.input_layernorm.weight";
+  return row;
+}
+
+constexpr Family mpt() {
+  return {.name = "MPT",
+          .model_types = " mpt ",
+          .layout = HeadLayout::kFused,
+          .width_key = "d_model",
+          .neutral_keys = " alibi ",
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "blocks.{n}.attn.Wqkv.weight",
+                           .query_gain = "blocks.{n}.norm_1.weight",
+                           .head_count_key = "n_heads",
+                           .key_head_count_key = "kv_n_heads",
+                           .layer_count_key = "n_layers",
+                           .others = " attn.out_proj norm_2 "}}}};
+}
+
+constexpr Family chatglm() {
+  return {
+      .name = "ChatGLM",
+      .model_types = " chatglm ",
+      .layout = HeadLayout::kFused,
+      .head_width_key = "kv_channels",
+      .rotary = {.default_share = 0.5},
+      .embeddings = "embedding.word_embeddings.weight",
+      .attentions = {{{.query_weight = "encoder.layers.{n}.self_attention.query_key_value.weight",
+                       .query_gain = "encoder.layers.{n}.input_layernorm.weight",
+                       .key_head_count_key = "multi_query_group_num",
+                       .layer_count_key = "num_layers",
+                       .rotary = RotaryPairs::kNeighbours,
+                       .others = " self_attention.dense post_attention_layernorm "}}}};
 }
 
 constexpr Family gpt_j() {
@@ -129,6 +196,20 @@ constexpr Family gpt_neo() {
                            .layer_count_key = "num_layers",
                            .others = " attn.attention attn.attention.masked attn.attention.v_proj "
                                      "attn.attention.out_proj ln_2 "}}}};
+}
+
+// LLaMA's attention with GPT-Neo's names.
+constexpr Family exaone3() {
+  Family row = gpt_neo();
+  row.name = "EXAONE 3";
+  row.model_types = " exaone ";
+  row.others = Others::none;
+  row.unscaled = false;
+  AttentionNames& names = row.attentions[0];
+  names.head_count_key = "num_attention_heads";
+  names.key_head_count_key = "num_key_value_heads";
+  names.rotary = RotaryPairs::kHalves;
+  return row;
 }
 
 // The names of the original LLaMA, whose descendants have other rotary bases.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "checkpoint/config_keys.h"
+#include "checkpoint/attention_window.h"
+#include "checkpoint/config_part.h"
 #include "checkpoint/quantization.h"
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
@@ -90,15 +92,16 @@ Prefixes find_first_layers(const Family& family, const Tensors& tensors) {
   return {};
 }
 
+/// `key_layer` is that whose keys the layer uses.
 LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
-                           const std::string& prefix, int layer, const Tensors& tensors) {
+                           const std::string& prefix, int layer, int key_layer,
+                           const Tensors& tensors) {
   const auto if_there = [&](const std::string& name) {
     return tensors.contains(name) ? name : std::string();
   };
   const auto gain_of = [&](std::string_view pattern, int own) {
     return pattern.empty() ? std::string() : stored_norm(tensors, full_name(prefix, pattern, own));
   };
-  const auto gain = [&](std::string_view pattern) { return gain_of(pattern, layer); };
   const auto bias_of_norm = [&](const std::string& weight) {
     constexpr std::string_view kGamma = ".gamma";
     if (!weight.ends_with(kGamma)) return if_there(bias_of(weight));
@@ -106,23 +109,43 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   };
   LayerTensors found;
   found.layer = layer;
-  found.sinks = gain(names.sinks);
+  found.sinks = gain_of(names.sinks, layer);
   const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
   if (reads_norm && text.embedding_projection.empty()) {
     found.input_gain = gain_of(layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1);
   }
-  const auto projection = [&](const std::string& weight, std::string_view before,
+  const auto projection = [&](int at, const std::string& weight, std::string_view before,
                               std::string_view after) {
-    const std::string own = gain(before);
-    return ProjectionTensors{weight, if_there(bias_of(weight)), own, gain(after),
-                             bias_of_norm(own.empty() ? found.input_gain : own)};
+    const std::string own = gain_of(before, at);
+    return ProjectionTensors{.weight = weight,
+                             .bias = if_there(bias_of(weight)),
+                             .gain = own,
+                             .norm_gain = gain_of(after, at),
+                             .input_bias = bias_of_norm(own.empty() ? found.input_gain : own)};
   };
-  found.query = projection(full_name(prefix, names.query_weight, layer), names.query_gain,
+  const LatentNames& latent = names.latent;
+  found.query = projection(layer, full_name(prefix, names.query_weight, layer), names.query_gain,
                            names.query_norm_gain);
-  found.key =
-      projection(family.fused() ? found.query.weight : full_name(prefix, names.key_weight, layer),
-                 names.key_gain.empty() ? names.query_gain : names.key_gain, names.key_norm_gain);
+  if (!latent.query_weight.empty()) {
+    found.query.latent = full_name(prefix, latent.query_weight, layer);
+    found.query.latent_gain = gain_of(latent.query_gain, layer);
+  }
+  const std::string_view key_gain =
+      names.key_gain.empty() && !names.bare_keys ? names.query_gain : names.key_gain;
+  found.key = projection(
+      key_layer,
+      family.fused() ? found.query.weight : full_name(prefix, names.key_weight, key_layer),
+      key_gain, names.key_norm_gain);
+  if (family.latent()) {
+    found.key.latent = full_name(prefix, latent.key_weight, key_layer);
+    found.key.latent_gain = gain_of(latent.key_gain, key_layer);
+  }
+  for (const std::string& needed : {found.query.latent, found.key.latent}) {
+    if (!needed.empty() && !tensors.contains(needed)) {
+      refuse_item(needed, "it is missing, though " + shown_name(found.query.weight) + " is there");
+    }
+  }
   const bool has_query = tensors.contains(found.query.weight);
   if (!has_query || !tensors.contains(found.key.weight)) {
     const std::string& missing = has_query ? found.key.weight : found.query.weight;
@@ -173,12 +196,26 @@ std::string first_names(const Tensors& tensors) {
       file, message + "; name those of its queries and keys with --map-query and --map-key");
 }
 
-[[noreturn]] void fail_several(const Family& family, const Prefixes& prefixes,
-                               const std::string& file) {
-  throw FormatError(file, "it holds several stacks of " + std::string(family.name) +
-                              " layers, of which only one can be read, by a mapping of its names; "
-                              "their prefixes are" +
-                              first_keys(prefixes));
+std::string without_dot(const std::string& prefix) {
+  return prefix.substr(0, prefix.find_last_of('.'));
+}
+
+/// Of the stacks of one row that of the token embeddings. Throws FormatError where not exactly one has them.
+std::string main_prefix(const Family& family, const Prefixes& prefixes, const Tensors& tensors,
+                        const std::string& file) {
+  if (prefixes.size() == 1) return prefixes.begin()->first;
+  std::string listed;
+  std::vector<std::string> found;
+  for (const auto& [prefix, layers] : prefixes) {
+    listed += (listed.empty() ? "'" : ", '") + shown_name(without_dot(prefix)) + "'";
+    if (!family.embeddings.empty() && tensors.contains(prefix + std::string(family.embeddings))) {
+      found.push_back(prefix);
+    }
+  }
+  if (found.size() == 1) return found.front();
+  throw FormatError(file, "it holds several stacks of " + std::string(family.name) + " layers, " +
+                              (found.empty() ? "none" : "more than one") +
+                              " of them with token embeddings: give --stack, one of " + listed);
 }
 
 /// A fused projection has more outputs than inputs, which tells Conv1D's in x out from torch's out x in.
@@ -197,27 +234,6 @@ bool fits(const Family& family, const Tensors& tensors) {
          (family.absent.empty() || !has(tensors, family.absent));
 }
 
-constexpr std::array<const char*, 3> kTypePaths{"model_type", "text_config.model_type",
-                                                "vision_config.model_type"};
-constexpr std::array<std::string_view, 3> kTimmVariants{"_rpn", "_rope", "relpos"};
-
-/// Those of the model and of its parts. A config.json of timm has an architecture such as "vit_base_patch16_224".
-std::vector<std::string> model_types(const Config* config) {
-  std::vector<std::string> types;
-  if (config == nullptr) return types;
-  for (const char* const path : kTypePaths) {
-    if (auto type = config->text(path)) types.push_back(std::move(*type));
-  }
-  if (const std::string timm = config->value("architecture"); types.empty() && !timm.empty()) {
-    // Some variants of "vit" have norms after their branches, rotary positions or biases of the relative position.
-    const bool variant =
-        std::any_of(kTimmVariants.begin(), kTimmVariants.end(),
-                    [&](std::string_view word) { return timm.find(word) != std::string::npos; });
-    types.push_back(variant ? timm : timm.substr(0, timm.find('_')));
-  }
-  return types;
-}
-
 bool has_type(const Family& family, std::string_view type) {
   return !type.empty() && type.find(' ') == std::string_view::npos &&
          family.model_types.find(" " + std::string(type) + " ") != std::string_view::npos;
@@ -231,18 +247,27 @@ bool is_of_type(const Family& family, const std::vector<std::string>& model_type
 
 /// Whether a row has the conventions of the part that a match is of, by the types of that part and of the whole.
 bool is_known(const FamilyMatch& match, const Config* config) {
+  constexpr std::string_view kVision = "vision_config.";
   const Family& family = *match.family;
   if (family.others == Others::everything) return true;
-  const bool pictures = match.stacks.front().names->config == "vision_config" ||
-                        (family.reads_pictures() && !family.reads_text());
+  if (config == nullptr) return is_of_type(family, {});
+  const StackMatch& stack = match.stacks.front();
+  if (match.is_other) {  // of which the type of the whole says nothing
+    const auto type = config->text(stack.part + "model_type");
+    return type && has_type(family, *type);
+  }
+  const bool pictures =
+      stack.names->config == "vision_config" || (family.reads_pictures() && !family.reads_text());
   std::vector<std::string> types = model_types(config);
-  if (config != nullptr) {
-    const auto own = config->text(pictures ? kTypePaths[2] : kTypePaths[1]);
-    if (own && !is_known_type(*own)) return false;
-    if (const auto other = config->text(pictures ? kTypePaths[1] : kTypePaths[2]);
-        other && own != other && config->text(kTypePaths[0]) != other) {
-      std::erase(types, *other);
-    }
+  const std::string own_part =
+      pictures ? std::string(kVision) : part_of(config, "", match.prefix, true);
+  const auto own = own_part.empty() ? std::nullopt : config->text(own_part + "model_type");
+  if (own && !is_known_type(*own)) return false;
+  for (const char* const path : kTypePaths) {
+    const auto other = config->text(path);
+    const bool of_pictures = std::string_view(path).starts_with(kVision);
+    if (std::string_view(path) == kTypePaths[0] || of_pictures == pictures || !other) continue;
+    if (own != other && config->text(kTypePaths[0]) != other) std::erase(types, *other);
   }
   return is_of_type(family, types);
 }
@@ -260,26 +285,9 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
   return nullptr;
 }
 
-/// What a config.json says of the type of its model, for messages.
-std::string told_type(const Config* config) {
-  if (config == nullptr) return "there is no config.json with a 'model_type'";
-  std::string told;
-  for (const char* const path : kTypePaths) {
-    const std::string type = config->value(path);
-    if (type.empty()) continue;
-    told +=
-        (told.empty() ? "" : ", ") + ("'" + std::string(path)) + "' is '" + shown_name(type) + "'";
-  }
-  if (const std::string timm = config->value("architecture"); told.empty() && !timm.empty()) {
-    told = "'architecture' is '" + shown_name(timm) + "'";
-  }
-  return told.empty() ? config->name() + " has no 'model_type'" : told + " in " + config->name();
-}
-
 /// Leaves out the layers from the count of config.json on. Throws FormatError where none would be left.
-void keep_counted(StackMatch& stack, const Config* config) {
+void keep_counted(StackMatch& stack, const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 1'000'000;
-  const ConfigKeys keys = stack_keys(config, *stack.names);
   const std::string_view key = stack.names->layer_count_key;
   const auto count = keys.integer(key, kMostLayers);
   if (!count) return;
@@ -293,16 +301,61 @@ void keep_counted(StackMatch& stack, const Config* config) {
                                   std::to_string(*count) + " in " + keys.name());
 }
 
-/// Takes the weights of `match` out of `tensors`.
-void remove_weights(const FamilyMatch& match, Tensors& tensors) {
-  for (const StackMatch& stack : match.stacks) {
-    for (const std::vector<LayerTensors>* const layers : {&stack.layers, &stack.beyond}) {
-      for (const LayerTensors& layer : *layers) {
-        tensors.erase(layer.query.weight);
-        tensors.erase(layer.key.weight);
-      }
-    }
+/// The layer whose keys each layer of a stack uses: its own, or in the last layers that of an earlier one, where
+/// config.json counts such layers.
+class KeyLayers {
+ public:
+  KeyLayers(const Family& family, const ConfigKeys& keys, std::string_view count_key)
+      : window_(family.window), keys_(keys) {
+    constexpr double kMost = 1e6;
+    const auto shared = keys.number(family.shared_keys_key, 0, kMost);
+    const auto count = keys.number(count_key, 1, kMost);
+    if (shared && count && *shared < *count) first_ = static_cast<int>(*count - *shared);
   }
+
+  int of(int layer) const {
+    if (layer < first_) return layer;
+    const std::string kind = attention_kind(keys_, window_, layer);
+    int earlier = first_ - 1;
+    while (earlier >= 0 && attention_kind(keys_, window_, earlier) != kind) --earlier;
+    return earlier < 0 ? layer : earlier;
+  }
+
+ private:
+  const WindowKeys& window_;
+  const ConfigKeys& keys_;
+  int first_ = std::numeric_limits<int>::max();
+};
+
+/// Takes the weights of `match`, and of the stacks that it leaves out, out of `tensors`.
+void remove_weights(const FamilyMatch& match, Tensors& tensors) {
+  const std::vector<std::string>& others = match.left_out;
+  const auto is_taken = [&](std::string_view pattern, const std::string& name) {
+    const auto place = pattern.empty() ? std::nullopt : match_name(pattern, name);
+    return place && (place->prefix == match.prefix ||
+                     std::find(others.begin(), others.end(), place->prefix) != others.end());
+  };
+  for (const AttentionNames& names : match.family->attentions) {
+    std::erase_if(tensors, [&](const auto& tensor) {
+      return is_taken(names.query_weight, tensor.first) || is_taken(names.key_weight, tensor.first);
+    });
+  }
+}
+
+/// Leaves out parts of unknown conventions without token embeddings beside a known one.
+void leave_unknown(std::vector<FamilyMatch>& matches) {
+  const auto is_known = [](const FamilyMatch& match) { return match.unknown.empty(); };
+  const auto known = std::find_if(matches.begin(), matches.end(), is_known);
+  if (known == matches.end()) return;
+  std::vector<std::string> left_out = known->left_out;
+  const auto is_left_out = [&](const FamilyMatch& match) {
+    const bool left = !is_known(match) && match.embeddings.empty();
+    if (left) left_out.push_back(match.prefix);
+    return left;
+  };
+  const auto end = std::remove_if(matches.begin(), matches.end(), is_left_out);
+  std::find_if(matches.begin(), end, is_known)->left_out = std::move(left_out);
+  matches.erase(end, matches.end());
 }
 
 /// Whether a link and a table can carry it.
@@ -319,7 +372,7 @@ void name_stacks(std::vector<FamilyMatch>& matches) {
   std::set<std::string> taken;
   for (FamilyMatch& match : matches) {
     for (StackMatch& stack : match.stacks) {
-      if (stack.name.empty()) stack.name = match.prefix.substr(0, match.prefix.find_last_of('.'));
+      if (stack.name.empty()) stack.name = without_dot(match.prefix);
       if (!is_plain(stack.name) || !taken.insert(stack.name).second) {
         stack.name = match.family->name;
         taken.insert(stack.name);
@@ -335,6 +388,14 @@ std::string full_name(const std::string& prefix, std::string_view pattern, int l
   const std::size_t mark = name.find(kLayerMark);
   if (mark != std::string::npos) name.replace(mark, kLayerMark.size(), std::to_string(layer));
   return prefix + name;
+}
+
+std::optional<int> layer_after(std::string_view name, std::size_t at) {
+  const std::size_t end = std::min(name.find_first_not_of("0123456789", at), name.size());
+  if (end == name.size() || end <= at || end - at > kMostLayerDigits || name[end] != '.') {
+    return std::nullopt;
+  }
+  return std::stoi(std::string(name.substr(at, end - at)));
 }
 
 std::string bias_of(std::string weight) {
@@ -368,23 +429,33 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
                                 shown_name(family->attentions.front().query_weight) + "'" +
                                 first_names(tensors));
   }
-  if (first.size() > 1) fail_several(*family, first, file);
-  const std::string& prefix = first.begin()->first;
+  const std::string prefix = main_prefix(*family, first, tensors, file);
   match.prefix = prefix;
+  for (const auto& [other, layers] : first) {
+    if (other != prefix) match.left_out.push_back(other);
+  }
+  const std::string embeddings = prefix + std::string(family->embeddings);
+  if (!family->embeddings.empty() && tensors.contains(embeddings)) match.embeddings = embeddings;
+  match.is_other = !family->exact && !family->embeddings.empty() && match.embeddings.empty() &&
+                   has(tensors, family->embeddings);
   for (const AttentionNames& names : family->attentions) {
     if (names.query_weight.empty()) break;
     const Prefixes found = find_layers(*family, names, tensors);
     const auto layers = found.find(prefix);
     if (layers == found.end()) continue;
-    StackMatch stack{&names, std::string(names.stack), {}};
+    StackMatch stack{&names,
+                     std::string(names.stack),
+                     part_of(config, names.config, prefix, !match.is_other),
+                     {}};
+    const ConfigKeys keys = part_keys(config, stack.part, !match.is_other);
+    const KeyLayers key_layers(*family, keys, names.layer_count_key);
     for (const int layer : layers->second) {
-      stack.layers.push_back(layer_tensors(*family, names, prefix, layer, tensors));
+      stack.layers.push_back(
+          layer_tensors(*family, names, prefix, layer, key_layers.of(layer), tensors));
     }
-    keep_counted(stack, config);
+    keep_counted(stack, keys);
     match.stacks.push_back(std::move(stack));
   }
-  const std::string embeddings = prefix + std::string(family->embeddings);
-  if (!family->embeddings.empty() && tensors.contains(embeddings)) match.embeddings = embeddings;
   match.family = std::move(family);
   return match;
 }
@@ -399,11 +470,18 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   while (const Family* const family = choose(left, types)) {
     // The table outlives every pointer to it.
     found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
-    if (!is_known(found.back(), config)) found.back().unknown = told_type(config);
-    found.back().typed = !types.empty();
-    remove_weights(found.back(), left);
+    FamilyMatch& match = found.back();
+    if (!is_known(match, config)) {
+      match.unknown = match.is_other ? "the stack '" + shown_name(without_dot(match.prefix)) +
+                                           "' does not have the token embeddings, and has no "
+                                           "known model type of its own in config.json"
+                                     : told_type(config);
+    }
+    match.typed = !types.empty();
+    remove_weights(match, left);
   }
   if (found.empty()) fail_unknown(tensors, types, file);
+  leave_unknown(found);
   if (found.size() > 1) name_stacks(found);
   return found;
 }

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoint/config.h"
@@ -16,9 +18,11 @@ namespace eigenscope {
 struct ProjectionTensors {
   std::string weight;  ///< of keys that of the queries where they are fused
   std::string bias;
-  std::string gain;        ///< of the norm before the projection
-  std::string norm_gain;   ///< of the norm after it
-  std::string input_bias;  ///< of the norm that the projection reads, whichever that is
+  std::string gain;              ///< of the norm before the projection
+  std::string norm_gain;         ///< of the norm after it
+  std::string latent = {};       ///< of latent attention, the weight that compresses the tokens
+  std::string latent_gain = {};  ///< of the norm of what it gives
+  std::string input_bias = {};   ///< of the norm that the projection reads, whichever that is
 };
 
 /// Those of one layer's attention.
@@ -34,6 +38,7 @@ struct LayerTensors {
 struct StackMatch {
   const AttentionNames* names = nullptr;  ///< in the family
   std::string name;                       ///< what its heads call it; may be empty
+  std::string part;                       ///< its object of config.json, see part_of()
   std::vector<LayerTensors> layers;       ///< by increasing number; gaps are allowed; never empty
   /// Layers of the file from the count of config.json on, such as those for multi-token prediction, which `layers`
   /// does not have.
@@ -46,6 +51,9 @@ struct FamilyMatch {
   std::string prefix;              ///< before all of its names
   std::vector<StackMatch> stacks;  ///< never empty
   std::string embeddings;          ///< the tokens', by its full name; empty without any
+  bool is_other = false;           ///< the token embeddings are those of another stack
+  /// Prefixes of other stacks of the file, which are left out: that of the token embeddings is read by default.
+  std::vector<std::string> left_out = {};
   /// Why the conventions of the family may not be those of the model, such as "'model_type' in config.json is 'new'",
   /// which the row does not list; empty where they are.
   std::string unknown = {};
@@ -55,6 +63,9 @@ struct FamilyMatch {
 
 /// A name of the table of families with the number of a layer in it, behind a prefix.
 std::string full_name(const std::string& prefix, std::string_view pattern, int layer);
+
+/// The number of a layer that stands at `at` in a tensor's name, before a dot; nothing where none does.
+std::optional<int> layer_after(std::string_view name, std::size_t at);
 
 /// The name of the bias of a linear layer or norm; empty for a name that does not end with "weight".
 std::string bias_of(std::string weight);
@@ -68,10 +79,11 @@ bool is_known_type(std::string_view model_type);
 /// Finds the families of a file from the names of its tensors and the model types of its config.json,
 /// which may be null: one, or several where a model has parts, such as one for text and one for vision;
 /// then a stack that its family gives no name is called by its prefix. Rows that list one of the model types come
-/// before those that only have the names. Never empty. Throws FormatError:
-/// naming `file` and some of the tensors that are there when no family fits or when stacks of several
-/// prefixes fit one, and naming the missing tensor when a layer has a query weight and no key weight, or
-/// the reverse.
+/// before those that only have the names. Of stacks of several prefixes that fit one row, that which has the token
+/// embeddings is read; stacks of unknown conventions without token embeddings are left out beside a known one. Never
+/// empty. Throws FormatError: naming `file` and some of the tensors that are there when no family fits, naming the
+/// prefixes where not one of several has the token embeddings, and naming the missing tensor when a layer has a query
+/// weight and no key weight, or the reverse.
 std::vector<FamilyMatch> match_families(const std::map<std::string, TensorInfo>& tensors,
                                         const Config* config, const std::string& file);
 

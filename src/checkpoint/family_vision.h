@@ -144,4 +144,26 @@ constexpr Family timm() {
                       .foreign = {"norm_pre.weight", "reg_token"}}};
 }
 
+constexpr Family dinov3() {
+  return {.name = "DINOv3",
+          .model_types = " dinov3_vit ",
+          .rotary = {.default_base = 100, .two_axes = true},
+          .attentions = {{{.query_weight = "layer.{n}.attention.q_proj.weight",
+                           .key_weight = "layer.{n}.attention.k_proj.weight",
+                           .query_gain = "layer.{n}.norm1.weight",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " attention.v_proj attention.o_proj norm2 "}}}};
+}
+
+// Queries also have products with embeddings of the relative position, beside W.
+constexpr Family sam() {
+  return {.name = "SAM",
+          .model_types = " sam ",
+          .layout = HeadLayout::kFused,
+          .attentions = {{{.query_weight = "vision_encoder.layers.{n}.attn.qkv.weight",
+                           .query_gain = "vision_encoder.layers.{n}.layer_norm1.weight",
+                           .config = "vision_config",
+                           .others = " attn.proj attn.rel_pos_h attn.rel_pos_w layer_norm2 "}}}};
+}
+
 }  // namespace eigenscope::rows

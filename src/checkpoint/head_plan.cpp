@@ -4,7 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "checkpoint/config_keys.h"
+#include "checkpoint/attention_window.h"
+#include "checkpoint/config_part.h"
 #include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/quantization.h"
@@ -36,13 +37,15 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
   return info;
 }
 
-/// A vector that goes with `weight`, of one of the sizes.
+/// A vector that goes with `weight`, of one of the sizes, or one of the width `row` for each head.
 void check_vector(const Safetensors& file, const std::string& name, const std::string& weight,
-                  std::initializer_list<std::uint64_t> sizes) {
+                  std::initializer_list<std::uint64_t> sizes, std::uint64_t row = 0) {
   if (name.empty()) return;
   const TensorInfo& info = file.tensor(name);
-  const bool fits = info.shape.size() == 1 && is_decodable(info.dtype) &&
-                    std::find(sizes.begin(), sizes.end(), info.shape[0]) != sizes.end();
+  const bool each = info.shape.size() == 2 && info.shape[1] == row;
+  const std::uint64_t size = each ? info.shape[0] * row : info.shape.empty() ? 0 : info.shape[0];
+  const bool fits = (info.shape.size() == 1 || each) && is_decodable(info.dtype) &&
+                    std::find(sizes.begin(), sizes.end(), size) != sizes.end();
   if (!fits) {
     refuse_item(name, "its shape " + shape_text(info) + " of " +
                           std::string(dtype_name(info.dtype)) + " does not fit " +
@@ -73,8 +76,8 @@ class StackPlanner {
         });
     find_grid(widest);
     if (!given_heads_) {
-      const std::string& first = stack_.layers.front().query.weight;
-      check_width(keys_, family_->width_key, first, inputs(first));
+      const ProjectionTensors& first = stack_.layers.front().query;
+      check_width(keys_, family_->width_key, reader(first), width_of(first));
     }
     if (!part_.unknown.empty()) check_certain();
     check_gains();
@@ -82,11 +85,13 @@ class StackPlanner {
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
-      plan.push_back({family_, foldable(layer), stack_.name,
-                      static_cast<int>(inputs(layer.query.weight)),
-                      static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
-                      logit_scale_of(grid), part_.unknown.empty(), is_normed(layer)});
+      const LatentPlan latent = latent_of(layer, grid);
+      plan.push_back(
+          {family_, foldable(layer), stack_.name, static_cast<int>(width_of(layer.query)),
+           static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
+           static_cast<int>(grid.key_heads),
+           rotary_of_layer(layer.layer, static_cast<int>(grid.head_width) - latent.compressed),
+           logit_scale_of(grid), part_.unknown.empty(), is_normed(layer), latent});
     }
     return plan;
   }
@@ -98,29 +103,53 @@ class StackPlanner {
   std::uint64_t outputs(const std::string& weight) const {
     return checked_weight(file_, weight).shape[family_->inputs_first() ? 1 : 0];
   }
+  /// The weight that reads the tokens.
+  static const std::string& reader(const ProjectionTensors& own) {
+    return own.latent.empty() ? own.weight : own.latent;
+  }
+  std::uint64_t width_of(const ProjectionTensors& own) const { return inputs(reader(own)); }
   std::string outputs_text(const std::string& weight) const {
     return std::to_string(outputs(weight)) + (family_->inputs_first() ? " columns" : " rows");
   }
   std::string shape(const std::string& weight) const { return shape_text(file_.tensor(weight)); }
 
+  /// The keys of config.json for the heads of a layer, by its kind of attention.
+  HeadKeys keys_of(const LayerTensors& layer) const {
+    HeadKeys own{stack_.names->head_count_key, stack_.names->key_head_count_key,
+                 family_->head_width_key};
+    if (!has_kinds()) return own;
+    const bool local = attention_kind(keys_, family_->window, layer.layer) == kSlidingAttention;
+    const HeadKeys& kind = local ? family_->local : family_->full;
+    for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
+      if (keys_.has(kind.*key)) own.*key = kind.*key;
+    }
+    return own;
+  }
+  bool has_kinds() const { return !family_->local.width.empty() || !family_->full.width.empty(); }
+
   /// The heads of the widest layer, on which the others are measured.
   void find_grid(const LayerTensors& layer) {
     const std::string& weight = layer.query.weight;
-    const auto told_width = keys_.integer(family_->head_width_key, kLargestSide);
+    const bool told_width = keys_.has(keys_of(layer).width);
     find_key_heads(layer);
-    each_layer_ = is_list() || (given_heads_ && !told_width);
+    each_layer_ = is_list() || has_kinds() || (given_heads_ && !told_width);
     grid_.heads = heads_of(layer);
     if (family_->fused() && !given_key_heads_ && !told_width) check_three_parts(weight);
     grid_.head_width = head_width_of(weight, grid_.heads);
-    if (told_width && *told_width != grid_.head_width) {
-      const std::string message = outputs_text(weight) + " make " + std::to_string(grid_.heads) +
-                                  " heads of width " + std::to_string(grid_.head_width) +
-                                  ", but '" + keys_.path(family_->head_width_key) + "' in " +
-                                  keys_.name() + " is " + std::to_string(*told_width);
-      if (given_heads_)
-        throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
-      refuse_item(weight, "its " + message);
-    }
+    check_told_width(layer, grid_);
+  }
+
+  void check_told_width(const LayerTensors& layer, const HeadGrid& grid) const {
+    const std::string_view key = keys_of(layer).width;
+    const auto told = keys_.integer(key, kLargestSide);
+    if (!told || *told == grid.head_width) return;
+    const std::string message = outputs_text(layer.query.weight) + " make " +
+                                std::to_string(grid.heads) + " heads of width " +
+                                std::to_string(grid.head_width) + ", but '" + keys_.path(key) +
+                                "' in " + keys_.name() + " is " + std::to_string(*told);
+    if (given_heads_)
+      throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
+    refuse_item(layer.query.weight, "its " + message);
   }
 
   /// Whether config.json lists the heads of each layer.
@@ -133,7 +162,7 @@ class StackPlanner {
 
   /// Heads of a layer from the user or the config.
   std::uint64_t heads_of(const LayerTensors& layer) const {
-    const std::string key = key_of_layer(stack_.names->head_count_key, layer);
+    const std::string key = key_of_layer(keys_of(layer).heads, layer);
     if (given_heads_) {
       if (is_list()) {
         throw InvalidArgument(
@@ -177,8 +206,11 @@ class StackPlanner {
       const double given = checked(shared::kKeyHeads, *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else {
-      given_key_heads_ =
-          head_count(keys_, key_of_layer(stack_.names->key_head_count_key, layer), 0);
+      given_key_heads_ = head_count(keys_, key_of_layer(keys_of(layer).key_heads, layer), 0);
+      const std::string_view single = family_->single_key_head_key;
+      if (!given_key_heads_ && !single.empty() && part_.unknown.empty() && !keys_.is_off(single)) {
+        given_key_heads_ = 1;
+      }
     }
   }
 
@@ -219,6 +251,7 @@ class StackPlanner {
       find_key_heads(layer);
       grid.heads = heads_of(layer);
       grid.head_width = head_width_of(weight, grid.heads);
+      check_told_width(layer, grid);
     }
     const std::uint64_t width = grid.head_width;
     const auto units = [&](const std::string& name) {
@@ -239,17 +272,50 @@ class StackPlanner {
     } else {
       check_same_inputs(layer);
       grid.heads = units(weight) / (family_->gated() ? 2 : 1);
-      grid.key_heads = units(layer.key.weight);
+      grid.key_heads = family_->latent() ? grid.heads : units(layer.key.weight);
     }
     check_groups(layer, grid);
     return grid;
   }
 
   void check_same_inputs(const LayerTensors& layer) const {
-    if (inputs(layer.key.weight) == inputs(layer.query.weight)) return;
-    refuse_item(layer.key.weight, "its shape " + shape(layer.key.weight) + " differs from " +
-                                      shape(layer.query.weight) + " of " +
-                                      shown_name(layer.query.weight));
+    const std::string &query = reader(layer.query), &key = reader(layer.key);
+    if (inputs(key) == inputs(query)) return;
+    refuse_item(key, "its shape " + shape(key) + " differs from " + shape(query) + " of " +
+                         shown_name(query));
+  }
+
+  /// How the heads of a layer of latent attention lie, by the shapes of its weights, which must be those that
+  /// config.json has.
+  LatentPlan latent_of(const LayerTensors& layer, const HeadGrid& grid) const {
+    if (!family_->latent()) return {};
+    const auto& [query, key] = std::pair(layer.query, layer.key);
+    const auto check = [&](const std::string& weight, bool fits, const std::string& other) {
+      if (fits) return;
+      refuse_item(weight, "its shape " + shape(weight) + " does not fit " + shape(other) + " of " +
+                              shown_name(other));
+    };
+    const std::uint64_t rank = inputs(key.weight);
+    check(key.weight, outputs(key.latent) > rank, key.latent);
+    if (!query.latent.empty()) {
+      check(query.weight, outputs(query.latent) == inputs(query.weight), query.latent);
+    }
+    const std::uint64_t turned = outputs(key.latent) - rank;
+    check(key.latent, turned < grid.head_width, query.weight);
+    const std::uint64_t compressed = grid.head_width - turned;
+    const std::uint64_t stride = outputs(key.weight) / grid.heads;
+    check(key.weight, outputs(key.weight) % grid.heads == 0 && stride >= compressed, query.weight);
+    for (const auto& [name, found] :
+         {std::pair("kv_lora_rank", rank), std::pair("qk_rope_head_dim", turned),
+          std::pair("qk_nope_head_dim", compressed)}) {
+      const auto told = keys_.integer(name, kLargestSide);
+      if (told && *told != found) {
+        refuse_item(key.weight, "the shapes of queries and keys make " + std::to_string(found) +
+                                    " of '" + keys_.path(name) + "', which is " +
+                                    std::to_string(*told) + " in " + keys_.name());
+      }
+    }
+    return {static_cast<int>(compressed), static_cast<int>(stride)};
   }
 
   void check_groups(const LayerTensors& layer, const HeadGrid& grid) const {
@@ -267,21 +333,22 @@ class StackPlanner {
       throw InvalidArgument("key_heads", "fit the keys' shape",
                             shown_name(layer.key.weight) + ": " + message);
     }
-    refuse_item(layer.key.weight, message + " as '" +
-                                      std::string(stack_.names->key_head_count_key) + "' in " +
-                                      keys_.name() + " says");
+    refuse_item(layer.key.weight, message + " as '" + std::string(keys_of(layer).key_heads) +
+                                      "' in " + keys_.name() + " says");
   }
 
   void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
     const auto check = [&](const ProjectionTensors& own, std::uint64_t heads) {
       check_vector(file_, own.bias, own.weight, {outputs(own.weight)});
-      check_vector(file_, own.gain, own.weight, {inputs(own.weight)});
-      check_vector(file_, own.input_bias, own.weight, {inputs(own.weight)});
-      check_vector(file_, own.norm_gain, own.weight, {grid.head_width, heads * grid.head_width});
+      check_vector(file_, own.gain, own.weight, {width_of(own)});
+      check_vector(file_, own.input_bias, own.weight, {width_of(own)});
+      check_vector(file_, own.latent_gain, own.weight, {inputs(own.weight)});
+      check_vector(file_, own.norm_gain, own.weight, {grid.head_width, heads * grid.head_width},
+                   grid.head_width);
     };
     check(layer.query, grid.heads);
     check(layer.key, grid.key_heads);
-    check_vector(file_, layer.input_gain, layer.query.weight, {inputs(layer.query.weight)});
+    check_vector(file_, layer.input_gain, layer.query.weight, {width_of(layer.query)});
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
   }
 
@@ -340,11 +407,11 @@ class StackPlanner {
     return logit_scale(keys_, *family_, static_cast<Eigen::Index>(grid.head_width));
   }
 
-  Rotary rotary_of_layer(int layer, const HeadGrid& grid) const {
+  /// `width`: the coordinates of a head that may turn.
+  Rotary rotary_of_layer(int layer, Eigen::Index width) const {
     // At offset 0 a scaling would only change the scale.
     if (!part_.unknown.empty()) return {stack_.names->rotary};
-    return rotary_of(keys_, *family_, stack_.names->rotary,
-                     static_cast<Eigen::Index>(grid.head_width), layer, settings_.offset);
+    return rotary_of(keys_, *family_, stack_.names->rotary, width, layer, settings_.offset);
   }
 
   bool folds_input_gains() const {
@@ -363,7 +430,9 @@ class StackPlanner {
   LayerTensors foldable(LayerTensors layer) const {
     for (ProjectionTensors* const own : {&layer.query, &layer.key}) {
       if (!folds_input_gains()) own->gain.clear();
-      if (!settings_.fold_gains) own->norm_gain.clear();
+      if (settings_.fold_gains) continue;
+      own->norm_gain.clear();
+      own->latent_gain.clear();
     }
     return layer;
   }
@@ -435,6 +504,51 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
   }
 }
 
+/// The layers of a match's file, by what comes before their numbers, that have no queries and keys, such as those of
+/// a state space: a note for each.
+void note_other_layers(const FamilyMatch& part, const Safetensors& file,
+                       std::vector<std::string>& notes) {
+  std::map<std::string, std::set<int>> attending;
+  for (const StackMatch& stack : part.stacks) {
+    const std::string_view query = stack.names->query_weight;
+    std::set<int>& layers =
+        attending[part.prefix + std::string(query.substr(0, query.find("{n}")))];
+    for (const LayerTensors& layer : stack.layers) layers.insert(layer.layer);
+    for (const LayerTensors& layer : stack.beyond) layers.insert(layer.layer);
+  }
+  for (const auto& [before, layers] : attending) {
+    std::map<int, std::string> others;  // with a tensor of each
+    for (auto at = file.tensors().lower_bound(before);
+         at != file.tensors().end() && at->first.starts_with(before); ++at) {
+      const auto layer = layer_after(at->first, before.size());
+      if (layer && !layers.contains(*layer)) others.emplace(*layer, at->first);
+    }
+    if (others.empty()) continue;
+    std::string text;
+    for (auto at = others.begin(); at != others.end();) {
+      const int first = at->first;
+      int last = first;
+      for (++at; at != others.end() && at->first == last + 1; ++at) ++last;
+      text += (text.empty() ? "" : ", ") + std::to_string(first) +
+              (last == first ? "" : "-" + std::to_string(last));
+    }
+    notes.push_back(
+        (others.size() == 1 ? "layer " : "layers ") + text + ", such as with '" +
+        shown_name(others.begin()->second) + "', without the queries and keys of the family " +
+        std::string(part.family->name) + (others.size() == 1 ? " is" : " are") + " left out");
+  }
+}
+
+/// Which stacks of the file are not read.
+std::string note_of_left_out(const FamilyMatch& part) {
+  std::string names;
+  for (const std::string& prefix : part.left_out) {
+    names += (names.empty() ? "'" : ", '") +
+             shown_name(prefix.substr(0, prefix.find_last_of('.'))) + "'";
+  }
+  return "other stacks of the file are left out; --stack selects one: " + names;
+}
+
 std::string note_of_beyond(const StackMatch& stack) {
   const std::size_t count = stack.beyond.size();
   return std::to_string(count) + (count == 1 ? " layer" : " layers") + " of the file beyond '" +
@@ -467,19 +581,20 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     plan.notes.push_back("layers for multi-token prediction ('mtp.') are left out");
   }
   for (const FamilyMatch& part : parts) {
+    if (!part.left_out.empty()) plan.notes.push_back(note_of_left_out(part));
+    if (!settings.mapping) note_other_layers(part, file, plan.notes);
     const bool gains =
         settings.fold_gains && (!settings.mapping || !settings.mapping->gain.empty());
     Claims claims{gains, !settings.offset.is_none(), part.unknown.empty()};
     for (const StackMatch& stack : part.stacks) {
-      const ConfigKeys keys = part_keys(config, *stack.names);
-      const ConfigKeys own = stack_keys(config, *stack.names);
-      check_keys(own, {*part.family, stack, 0}, {false, false, false});
+      const ConfigKeys keys = part_keys(config, stack.part, !part.is_other);
+      check_keys(keys, {*part.family, stack, 0}, {false, false, false});
       for (LayerPlan& layer : StackPlanner(file, keys, settings, part, stack).plan()) {
         claims.turns |= layer.rotary.logit_factor != 1;
         plan.layers.push_back(std::move(layer));
       }
       const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
-      check_keys(own, {*part.family, stack, width}, claims);
+      check_keys(keys, {*part.family, stack, width}, claims);
       if (!stack.beyond.empty()) plan.notes.push_back(note_of_beyond(stack));
     }
     check_tensors(part, file.tensors(), claims);

@@ -32,6 +32,13 @@ struct HeadSettings {
   std::optional<Mapping> mapping = {};
 };
 
+/// How the heads of latent attention lie.
+struct LatentPlan {
+  int compressed =
+      0;  ///< coordinates of a head whose keys are made of the compression; the others are rotary
+  int key_stride = 0;  ///< outputs of a head in the weight of the keys, its values' included
+};
+
 /// One layer as the scan reads it.
 struct LayerPlan {
   std::shared_ptr<const Family> family;
@@ -44,9 +51,10 @@ struct LayerPlan {
   Rotary rotary;
   double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
   bool known_scale;    ///< else the scale of the logits is not known, and `logit_scale` is 1
-  /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing
-  /// normalizes queries and keys.
+  /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing but the norms
+  /// of latent attention normalizes queries and keys.
   bool normed;
+  LatentPlan latent = {};
 };
 
 struct HeadPlan {
@@ -60,7 +68,7 @@ struct HeadPlan {
 
 /// Layers of one stack may differ in width, as in pruned models. They have heads of one width, that of
 /// the widest layer, but for two cases: a count that `settings` give holds in every layer, and a list in
-/// config.json has a count for each layer. `key_heads` and the offset hold for every stack. Throws
+/// config.json has a count for each layer. `key_heads` and the offset hold for every stack.
 /// Of a model whose conventions are not known (FamilyMatch::unknown) W is that of the stored weights, and only with
 /// `fold_gains` off and at offset 0. Throws
 /// InvalidArgument, naming the setting ("heads", "key_heads", "fold_gains", "offset", "length", "map_..."), when it is

@@ -5,7 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "spectrum/weighted_spectrum.h"
 #include "support/finite.h"
+#include "support/gemm.h"
 
 namespace eigenscope {
 namespace {
@@ -47,7 +49,8 @@ std::string norm_of(const std::string& gain) {
 std::string norms_of(const LayerTensors& tensors) {
   std::string text, last;
   for (const std::string* gain :
-       {&tensors.query.gain, &tensors.key.gain, &tensors.query.norm_gain, &tensors.key.norm_gain}) {
+       {&tensors.query.gain, &tensors.key.gain, &tensors.query.latent_gain,
+        &tensors.key.latent_gain, &tensors.query.norm_gain, &tensors.key.norm_gain}) {
     if (gain->empty() || *gain == last) continue;
     text += (text.empty() ? "" : " ") + norm_of(*gain);
     last = *gain;
@@ -71,6 +74,7 @@ HeadFactors in_double(ScannedHead head) {
           single.bias_key,
           std::move(single.query_input),
           std::move(single.key_input),
+          single.latent_bound,
           single.sink_logit,
           single.known_scale};
 }
@@ -93,10 +97,13 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
   std::vector<ScannedHead> finite;
   if (done()) return finite;
   const LayerPlan& layer = plan_.layers[layer_];
-  const auto is_short = [&](const std::string& weight) {
-    return tensors_->tensor(weight).dtype == Dtype::kBF16;
+  const auto is_short = [&](const ProjectionTensors& own) {
+    const auto is_bf16 = [&](const std::string& weight) {
+      return weight.empty() || tensors_->tensor(weight).dtype == Dtype::kBF16;
+    };
+    return is_bf16(own.weight) && is_bf16(own.latent);
   };
-  const bool single = is_short(layer.tensors.query.weight) && is_short(layer.tensors.key.weight);
+  const bool single = is_short(layer.tensors.query) && is_short(layer.tensors.key);
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
   std::vector<ExcludedHead> excluded;
@@ -119,9 +126,39 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
     ++layer_;
     head_ = 0;
     shared_.clear();
+    compressions_.clear();
   }
   return finite;
 }
+
+namespace {
+
+/// The bound of the logits of a head of latent attention, see logit_bound(); NaN for other heads.
+template <class Scalar>
+double latent_bound(const LayerPlan& layer, const RotaryOffset& offset,
+                    const HeadPart<Scalar>& query, const HeadPart<Scalar>& key) {
+  const Eigen::Index compressed = layer.latent.compressed, turned = layer.head_width - compressed;
+  if (!layer.normed || compressed == 0 || offset.average > 0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  // What a norm without its gain gives has a squared length of at most its width.
+  const Eigen::MatrixXd queries =
+      (query.latent.size() > 0 ? query.latent : query.weight).template cast<double>();
+  const Eigen::MatrixXd keys = key.latent.template cast<double>();
+  const Eigen::MatrixXd turned_keys = key.weight.leftCols(turned).template cast<double>();
+  const auto largest = [](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+    FactorProducts products;
+    products.query = transposed_times(a, a);
+    products.key = transposed_times(b, b);
+    return largest_singular_value(products) *
+           std::sqrt(static_cast<double>(a.rows()) * static_cast<double>(b.rows()));
+  };
+  return (largest(queries.rightCols(compressed), keys) +
+          largest(queries.leftCols(turned), turned_keys)) /
+         std::sqrt(static_cast<double>(layer.head_width));
+}
+
+}  // namespace
 
 template <class Scalar>
 std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int head,
@@ -135,6 +172,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
     sink_logit =
         read_values(*tensors_, layer.tensors.sinks, static_cast<std::uint64_t>(head), 1)[0];
   }
+  const double bound = latent_bound(layer, offset_, query, key);
   return FactorsOf<Scalar>{layer.tensors.layer,
                            head,
                            std::move(query.weight),
@@ -146,6 +184,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            key.bias,
                            std::move(query.input),
                            std::move(key.input),
+                           bound,
                            sink_logit,
                            layer.known_scale};
 }
@@ -169,11 +208,15 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   const HeadGrid grid = grid_of(layer);
   const auto index = static_cast<std::uint64_t>(head);
   const std::uint64_t first = first_output(layer.family->layout, projection, grid, index);
-  const auto read = [&] { return read_weight<Scalar>(names.weight, first, layer); };
-  HeadPart<Scalar> part{read()};
+  const auto read = [&] {
+    return layer.family->latent()
+               ? read_latent<Scalar>(layer, projection, head)
+               : HeadPart<Scalar>{read_weight<Scalar>(names.weight, first, layer)};
+  };
+  HeadPart<Scalar> part = read();
   Eigen::VectorXd own;
   if (!names.bias.empty()) own = read_values(*tensors_, names.bias, first, layer.head_width);
-  if (layer.normed && offset_.average <= 0) {
+  if (layer.normed && !layer.family->latent() && offset_.average <= 0) {
     part.input = read_input(layer, names, part.weight.template cast<double>(), own);
   }
   if (!names.gain.empty()) {
@@ -193,8 +236,11 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
             .array();
   }
   if (of_query) {
-    turn_queries(part.weight, layer.rotary, offset_);
-    if (layer.logit_scale != 1) part.weight *= static_cast<Scalar>(layer.logit_scale);
+    for (auto* const weight : {&part.weight, &part.latent}) {
+      if (weight->size() == 0) continue;
+      turn_queries(*weight, layer.rotary, offset_);
+      if (layer.logit_scale != 1) *weight *= static_cast<Scalar>(layer.logit_scale);
+    }
     if (part.input) {
       Eigen::MatrixXd shift = layer.logit_scale * part.input->shift.transpose();
       turn_queries(shift, layer.rotary, offset_);
@@ -203,10 +249,58 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   }
   // What is at fault is in the file; where nothing there is, the products overflow.
   if (!all_finite(part.weight)) {
-    count_nonfinite(read(), part.faults);
+    count_nonfinite(read().weight, part.faults);
     if (part.faults.nan + part.faults.infinite == 0) count_nonfinite(part.weight, part.faults);
   }
   return part;
+}
+
+template <class Scalar>
+HeadPart<Scalar> HeadScan::read_latent(const LayerPlan& layer, Projection projection, int head) {
+  using Matrix = typename FactorsOf<Scalar>::Matrix;
+  using Eigen::Index;
+  const bool of_query = projection == Projection::query;
+  const ProjectionTensors& names = of_query ? layer.tensors.query : layer.tensors.key;
+  const Index compressed = layer.latent.compressed, turned = layer.head_width - compressed;
+  const Index stride = of_query ? layer.head_width : layer.latent.key_stride;
+  const Index count = of_query ? layer.head_width : compressed;
+  HeadPart<Scalar> part;
+  const auto first = static_cast<std::uint64_t>(head * stride);
+  Matrix outputs = read_outputs<Scalar>(names.weight, first, count);
+  if (!names.latent_gain.empty()) {
+    const auto rank = static_cast<int>(outputs.rows());
+    outputs.array().colwise() *=
+        read_gain(layer, names.latent_gain, 0, rank, part.faults).template cast<Scalar>().array();
+  }
+  if (of_query) {  // whose coordinates that turn come last in the file
+    const Matrix last = outputs.rightCols(turned);
+    outputs.rightCols(compressed) = outputs.leftCols(compressed).eval();
+    outputs.leftCols(turned) = last;
+  }
+  if (names.latent.empty()) {
+    part.weight = std::move(outputs);
+    return part;
+  }
+  const Matrix& compression = read_compression<Scalar>(names.latent);
+  part.weight.resize(layer.width, layer.head_width);
+  if (!of_query) part.weight.leftCols(turned) = compression.rightCols(turned);
+  multiply<Scalar>(layer.width, count, outputs.rows(), factor(compression.data(), layer.width),
+                   factor(outputs.data(), outputs.rows()),
+                   part.weight.data() + (layer.head_width - count) * layer.width, layer.width);
+  part.latent = std::move(outputs);
+  return part;
+}
+
+template <class Scalar>
+const typename FactorsOf<Scalar>::Matrix& HeadScan::read_compression(const std::string& name) {
+  using Matrix = typename FactorsOf<Scalar>::Matrix;
+  const auto known = compressions_.find(name);
+  if (known != compressions_.end() && std::holds_alternative<Matrix>(known->second)) {
+    return std::get<Matrix>(known->second);
+  }
+  const auto rows = static_cast<Eigen::Index>(tensors_->tensor(name).shape[0]);
+  return std::get<Matrix>(
+      compressions_.insert_or_assign(name, read_outputs<Scalar>(name, 0, rows)).first->second);
 }
 
 ProjectionInput HeadScan::read_input(const LayerPlan& layer, const ProjectionTensors& names,
@@ -239,18 +333,25 @@ template <class Scalar>
 typename FactorsOf<Scalar>::Matrix HeadScan::read_weight(const std::string& name,
                                                          std::uint64_t first,
                                                          const LayerPlan& layer) const {
+  if (!layer.family->inputs_first()) return read_outputs<Scalar>(name, first, layer.head_width);
   typename FactorsOf<Scalar>::Matrix weight(layer.width, layer.head_width);
-  if (!layer.family->inputs_first()) {
-    // The file's rows, one after another, are the columns of the transpose.
-    tensors_->read_elements(name, first * static_cast<std::uint64_t>(layer.width), entries(weight));
-    return weight;
-  }
   const std::uint64_t all = tensors_->tensor(name).shape[1];
   Eigen::RowVectorX<Scalar> row(layer.head_width);
   for (Eigen::Index i = 0; i < weight.rows(); ++i) {
     tensors_->read_elements(name, static_cast<std::uint64_t>(i) * all + first, entries(row));
     weight.row(i) = row;
   }
+  return weight;
+}
+
+template <class Scalar>
+typename FactorsOf<Scalar>::Matrix HeadScan::read_outputs(const std::string& name,
+                                                          std::uint64_t first,
+                                                          Eigen::Index rows) const {
+  const std::uint64_t inputs = tensors_->tensor(name).shape[1];
+  // The file's rows, one after another, are the columns of the transpose.
+  typename FactorsOf<Scalar>::Matrix weight(static_cast<Eigen::Index>(inputs), rows);
+  tensors_->read_elements(name, first * inputs, entries(weight));
   return weight;
 }
 

@@ -46,6 +46,9 @@ struct FactorsOf {
   /// Not where the projections read something else than a norm's output (or its gain is not folded), queries and
   /// keys are normalized, or W is an average over offsets.
   std::optional<ProjectionInput> query_input = {}, key_input = {};
+  /// Of latent attention, the bound of logit_bound(), which is that of other norms; else, and where it is not known,
+  /// NaN.
+  double latent_bound = std::numeric_limits<double>::quiet_NaN();
   /// Learned logit that joins the softmax of every row; NaN without one.
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
@@ -73,6 +76,9 @@ struct HeadPart {
   double bias = std::numeric_limits<double>::quiet_NaN();  ///< its norm over that of the weight
   NonFinite faults = {};
   std::optional<ProjectionInput> input = {};
+  /// Of latent attention, the projections of the compression, with its gain: rank x d_h of queries, turned and scaled
+  /// as they are, or empty where they read the tokens; rank x coordinates of keys.
+  typename FactorsOf<Scalar>::Matrix latent = {};
 };
 
 /// A head that was left out because some of its weights are not finite.
@@ -129,11 +135,22 @@ class HeadScan {
   std::optional<FactorsOf<Scalar>> read_head(const LayerPlan& layer, int head, NonFinite& faults);
   template <class Scalar>
   HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
+  /// The part of a head of latent attention, d x d_h, with the coordinates that turn first; without the gain of the
+  /// norm before it.
+  template <class Scalar>
+  HeadPart<Scalar> read_latent(const LayerPlan& layer, Projection projection, int head);
+  /// A weight that compresses the tokens, d x rank, which all heads of the current layer share.
+  template <class Scalar>
+  const typename FactorsOf<Scalar>::Matrix& read_compression(const std::string& name);
   template <class Scalar>
   HeadPart<Scalar> read_part(const LayerPlan& layer, Projection projection, int head);
   template <class Scalar>
   typename FactorsOf<Scalar>::Matrix read_weight(const std::string& name, std::uint64_t first,
                                                  const LayerPlan& layer) const;
+  /// Rows of a weight in torch's out x in, as the columns of inputs x rows.
+  template <class Scalar>
+  typename FactorsOf<Scalar>::Matrix read_outputs(const std::string& name, std::uint64_t first,
+                                                  Eigen::Index rows) const;
   Eigen::VectorXd read_gain(const LayerPlan& layer, const std::string& name, std::uint64_t first,
                             int size, NonFinite& faults) const;
   /// How tokens enter a projection with the bias `own` (perhaps empty), before W is turned; `weight` is that of
@@ -148,6 +165,7 @@ class HeadScan {
   RotaryOffset offset_;
   std::optional<SharedKey> key_;
   std::map<std::string, Eigen::VectorXd> shared_;  // vectors of the current layer
+  std::map<std::string, std::variant<Eigen::MatrixXd, Eigen::MatrixXf>> compressions_;  // likewise
   std::vector<ExcludedHead> excluded_;
   std::size_t layer_ = 0;  // index in the plan
   int head_ = 0;           // next head of that layer

@@ -32,7 +32,7 @@ double norm_of_product(const Weight& weight, const Eigen::VectorXd& gain,
 template <class Scalar>
 double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  if (!head.query_input || !head.key_input) return kUnknown;
+  if (!head.query_input || !head.key_input) return head.latent_bound;
   const auto& [query_gain, query_shift] = *head.query_input;
   const auto& [key_gain, key_shift] = *head.key_input;
   for (const auto* vector : {&query_gain, &query_shift, &key_gain, &key_shift}) {

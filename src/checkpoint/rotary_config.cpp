@@ -31,6 +31,7 @@ struct Scaling {
   const ConfigKeys& model;  ///< of the model
   std::string_view type;
   double text;  ///< tokens that a text has at least
+  Index head_width;
 
   double needed(std::string_view key, double least, double most) const {
     if (const auto value = keys.number(key, least, most)) return *value;
@@ -139,22 +140,33 @@ void scale_longrope(Rotary& rotary, const Scaling& scaling) {
   }
 }
 
+void scale_proportional(Rotary& rotary, const Scaling& scaling) {
+  const Index kept = rotary.turned / 2;
+  const double slowed = 1 / scaling.keys.number("factor", 1, kLargestFactor).value_or(1);
+  rotary.turned = 2 * (scaling.head_width / 2);
+  scale_angles(rotary, [&](Index pair) { return pair < kept ? slowed : 0; });
+}
+
 struct ScalingType : Choice {
   void (*apply)(Rotary&, const Scaling&);
 };
-constexpr std::array kScalingTypes{
-    ScalingType{{"default"}, scale_none},      ScalingType{{"mrope"}, scale_none},
-    ScalingType{{"dynamic"}, scale_none},      ScalingType{{"linear"}, scale_linear},
-    ScalingType{{"llama3"}, scale_llama3},     ScalingType{{"yarn"}, scale_yarn},
-    ScalingType{{"longrope"}, scale_longrope}, ScalingType{{"su"}, scale_longrope}};
+constexpr std::array kScalingTypes{ScalingType{{"default"}, scale_none},
+                                   ScalingType{{"mrope"}, scale_none},
+                                   ScalingType{{"dynamic"}, scale_none},
+                                   ScalingType{{"linear"}, scale_linear},
+                                   ScalingType{{"llama3"}, scale_llama3},
+                                   ScalingType{{"yarn"}, scale_yarn},
+                                   ScalingType{{"longrope"}, scale_longrope},
+                                   ScalingType{{"su"}, scale_longrope},
+                                   ScalingType{{"proportional"}, scale_proportional}};
 
 /// The shortest text that has such offsets.
 double tokens_for(const RotaryOffset& at) {
   return at.average > 0 ? static_cast<double>(at.average) : at.offset + 1;
 }
 
-void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, const RotaryOffset& at,
-           RotaryUse use) {
+void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, Index head_width,
+           const RotaryOffset& at, RotaryUse use) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
   if (keys.has("factor") && !keys.has(key)) {
     refuse_item(keys.path("rope_type"),
@@ -162,7 +174,8 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, cons
   }
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
-    if (each.name == type) return each.apply(rotary, {keys, model, each.name, tokens_for(at)});
+    if (each.name != type) continue;
+    return each.apply(rotary, {keys, model, each.name, tokens_for(at), head_width});
   }
   if (at.is_none()) return;
   const std::string types = Choices(kScalingTypes).joined(), found = "'" + shown_name(type) + "'";
@@ -180,6 +193,11 @@ void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind) 
   if (value.empty() || value == kind) return;
   refuse_item(keys.path(key), "it must be " + std::string(kind) + " in " + keys.name() +
                                   ", but is " + shown_name(value));
+}
+
+/// Those of the scaling that holds in all layers.
+ConfigKeys scaling_keys(const ConfigKeys& keys) {
+  return keys.in({"rope_scaling.", "rope_parameters."});
 }
 
 /// Whether a layer turns its queries and keys.
@@ -208,7 +226,11 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at, RotaryUse use) {
   const RotaryKeys& family = row.rotary;
   if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
-  Rotary rotary{pairs};
+  if (family.two_axes && !at.is_none()) {
+    throw InvalidArgument("offset", "be 0, without an average, for positions on two axes",
+                          "the family is " + std::string(row.name));
+  }
+  Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
   const bool windowed = keys.has(row.window.size) || row.window.default_size > 0;
   if (family.only_local && windowed && kind == kFullAttention) return {};
@@ -236,8 +258,18 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                     .value_or(family.default_base);
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
   const bool has_own = own.has("rope_type");
-  scale(rotary, has_own ? own : keys.in({"rope_scaling.", "rope_parameters."}), keys, at, use);
+  scale(rotary, has_own ? own : scaling_keys(keys), keys, head_width, at, use);
   return rotary;
+}
+
+double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family) {
+  if (!family.scales_logits) return 1;
+  const ConfigKeys scaling = scaling_keys(keys);
+  const auto part = scaling.number("mscale_all_dim", 0, kLargestFactor);
+  const auto factor = scaling.number("factor", 1, kLargestFactor);
+  if (!part || !factor) return 1;
+  const double root = 0.1 * *part * std::log(*factor) + 1;
+  return root * root;
 }
 
 }  // namespace eigenscope

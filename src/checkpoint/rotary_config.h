@@ -19,6 +19,7 @@ enum class RotaryUse { heads, text };
 ///   linear          positions over a factor (Chen et al., 2023, arXiv:2306.15595)
 ///   llama3          slow pairs only, smoothly (Grattafiori et al., 2024, arXiv:2407.21783)
 ///   yarn            slow pairs only, and a factor of the logits (Peng et al., 2023, arXiv:2309.00071)
+///   proportional    the first share of all pairs turns as it does without a share, and the others do not (Gemma 4)
 ///   longrope, su    each pair by its short factor, or by its long one where `at` needs a text beyond the
 ///                   length of the first training, and a factor of the logits (Ding et al., 2024,
 ///                   arXiv:2402.13753)
@@ -28,5 +29,9 @@ enum class RotaryUse { heads, text };
 Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at,
                  RotaryUse use = RotaryUse::heads);
+
+/// What a scaling of type yarn multiplies the logits by beside Rotary::logit_factor, in families where it does
+/// (RotaryKeys::scales_logits): (0.1 m ln(factor) + 1)^2 for m = "mscale_all_dim", else 1.
+double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family);
 
 }  // namespace eigenscope

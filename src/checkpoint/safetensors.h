@@ -51,6 +51,11 @@ class Safetensors {
   /// Bytes that the files have delivered so far, headers included.
   std::uint64_t bytes_read() const noexcept;
 
+  /// Forgets the tensors for whose names `keeps` is false.
+  void keep(const std::function<bool(const std::string& name)>& keeps) {
+    std::erase_if(header_.tensors, [&](const auto& tensor) { return !keeps(tensor.first); });
+  }
+
   /// The tensor called `name`. Throws FormatError naming it when it is not there.
   const TensorInfo& tensor(const std::string& name) const;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checkpoint/attention_window.h"
-#include "checkpoint/config_keys.h"
+#include "checkpoint/config_part.h"
 #include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
@@ -47,7 +47,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
       refuse_item(full_name(attention().query_weight, stored_ - 1), "it is missing");
     }
   }
-  const ConfigKeys keys = part_keys(&config, attention());
+  const ConfigKeys keys = part_keys(&config, stack().part);
   read_layers(keys);
   read_config(keys);
   check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
@@ -55,7 +55,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   check_tensors(match_, tensors_->tensors(), {},
                 names().experts.empty() ? LayerPart::whole : LayerPart::attention);
   const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
-  check_keys(stack_keys(&config, attention()), {*match_.family, stack(), head_width}, {});
+  check_keys(keys, {*match_.family, stack(), head_width}, {});
 }
 
 void Transformer::refuse_foreign() const {

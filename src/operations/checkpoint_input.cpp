@@ -15,6 +15,10 @@ void describe(InputFields& f, CheckpointFiles& files) {
          "model type of the Hugging Face Hub whose conventions the checkpoint has (norm gains, "
          "rotary positions, scale), for one without a known model type",
          "from config.json");
+  f.text("stack", files.stack,
+         "stack of a model of several parts to read alone: what the names of its tensors begin "
+         "with, up to its layers, such as language_model.model",
+         "all, or that of the token embeddings where several have alike layers");
 }
 
 FormatError missing_beside(const CheckpointFiles& files, const std::string& field) {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "checkpoint/config.h"
-#include "checkpoint/config_keys.h"
+#include "checkpoint/config_part.h"
 #include "checkpoint/family.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
@@ -32,14 +32,15 @@ void ask(const Config& config, const std::string& key) {
 }
 
 void turn(const Config& config, const Family& family, const RotaryOffset& at) {
-  const ConfigKeys keys = part_keys(&config, family.attentions.front());
+  const ConfigKeys keys =
+      part_keys(&config, part_of(&config, family.attentions.front().config, "", true));
   try {
     const double factor = logit_scale(keys, family, 16);
     if (!(factor > 0 && std::isfinite(factor))) std::abort();
     const Rotary rotary = rotary_of(keys, family, RotaryPairs::kHalves, 16, 5, at);
     if (!std::isfinite(rotary.logit_factor)) std::abort();
     for (const double scale : rotary.angle_scale) {
-      if (!(scale > 0 && scale <= 1e6)) std::abort();
+      if (!(scale >= 0 && scale <= 1e6)) std::abort();
     }
   } catch (const FormatError&) {
   } catch (const InvalidArgument&) {  // a scaling that is not known

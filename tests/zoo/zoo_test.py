@@ -2,7 +2,8 @@
 
 models.json has, for each model, its config.json, its tensors cut to a few layers, the rows that hold numbers, and either
 the moments of some heads, computed from the formulas of the original's code, or that `heads` refuses the model and a text
-of its message. Run with the standard library alone: /usr/bin/python3 -B tests/zoo/zoo_test.py [NAME...]
+of its message. Run with the standard library alone: /usr/bin/python3 -B tests/zoo/zoo_test.py [--write] [NAME...]
+`--write` also writes what came out into the table of docs/published-models.md.
 """
 
 import array
@@ -20,6 +21,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+DOCS = os.path.join(ROOT, "docs", "published-models.md")
 COMMAND = os.environ.get("EIGENSCOPE", os.path.join(ROOT, "build", "native", "eigenscope"))
 TOLERANCE = 2e-5  # of a standard deviation of the spectrum; weights and single-precision products of BF16
 BITS = {"BF16": 16, "F16": 16, "F32": 32, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "U8": 8, "I8": 8, "I32": 32}
@@ -97,8 +99,20 @@ def heads(folder, offset, *options):
     return done.returncode, list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
+def reason_of(message):
+    """What a refusal says, without the path of the file."""
+    text = message.strip().splitlines()[-1]
+    text = text.removeprefix("eigenscope: ").removeprefix("error: ")
+    folder = text.partition("model.safetensors: ")
+    text = (folder[2] or text).partition("; ")[0]
+    return text.replace(tempfile.gettempdir(), "").replace("|", "\\|")
+
+
+RESULTS = {}
+
+
 class ZooTest(unittest.TestCase):
-    def check_right(self, model, folder):
+    def check_right(self, name, model, folder):
         for offset in sorted({row[3] for row in model["truth"]}) or [0]:
             code, found, message = heads(folder, offset)
             self.assertEqual((code, bool(found)), (0, True), message)
@@ -114,13 +128,28 @@ class ZooTest(unittest.TestCase):
                 scale = max(abs(mean), math.sqrt(variance))
                 self.assertAlmostEqual(float(row["mean"]) / scale, mean / scale, delta=TOLERANCE)
                 self.assertAlmostEqual(float(row["variance_frobenius"]) / variance, 1, delta=TOLERANCE)
+        right = len({tuple(row[:3]) for row in model["truth"]})
+        RESULTS[name] = ("yes", f"{right} of {right}" if right else "without formula")
 
-    def check_refused(self, model, folder):
+    def check_refused(self, name, model, folder):
         code, found, message = heads(folder, 0)
         self.assertNotEqual(code, 0)
         self.assertEqual(found, [])
         self.assertIn(model["refused"], message)
         self.assertGreater(len(message), 20)
+        RESULTS[name] = ("no: " + reason_of(message), "")
+
+
+def write_table(models):
+    rows = ["| model | model type | recognized | heads right |", "|---|---|---|---|"]
+    for name, (recognized, right) in sorted(RESULTS.items()):
+        config = models[name]["config"]
+        rows.append(f"| {name} | {config.get('model_type', '')} | {recognized} | {right} |")
+    with open(DOCS) as file:
+        before, _, rest = file.read().partition("<!--zoo-->\n")
+    after = rest.partition("<!--/zoo-->")[2]
+    with open(DOCS, "w") as file:
+        file.write(before + "<!--zoo-->\n" + "\n".join(rows) + "\n<!--/zoo-->" + after)
 
 
 def add_tests(names):
@@ -129,14 +158,19 @@ def add_tests(names):
     for name in names or models:
         model = models[name]
 
-        def test(self, model=model):
+        def test(self, name=name, model=model):
             with tempfile.TemporaryDirectory() as folder:
                 write_model(model, folder)
-                (self.check_refused if "refused" in model else self.check_right)(model, folder)
+                (self.check_refused if "refused" in model else self.check_right)(name, model, folder)
 
         setattr(ZooTest, f"test_{name}", test)
+    return models
 
 
-add_tests([name for name in sys.argv[1:] if not name.startswith("-")])
+MODELS = add_tests([name for name in sys.argv[1:] if not name.startswith("-")])
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *(name for name in sys.argv[1:] if name.startswith("-"))])
+    options = [name for name in sys.argv[1:] if name.startswith("-") and name != "--write"]
+    done = unittest.main(argv=[sys.argv[0], *options], exit=False).result
+    if "--write" in sys.argv and done.wasSuccessful():
+        write_table(MODELS)
+    sys.exit(not done.wasSuccessful())

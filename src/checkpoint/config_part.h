@@ -1,0 +1,35 @@
+// Which object of a config.json a stack of a model reads, and the model types that it names.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/config_keys.h"
+
+namespace eigenscope {
+
+/// The path of a part's object in config.json, which ends with '.': `named`, that of the row, or else, of text that of
+/// the language model, empty where the outermost object has the keys, and of another stack that which the words of its
+/// `prefix` tell, such as "vision_tower.", or `kNoPart`.
+std::string part_of(const Config* config, std::string_view named, const std::string& prefix,
+                    bool text);
+inline constexpr std::string_view kNoPart = "(none).";
+
+/// A config.json seen from the object `part` of a stack, and then from the outermost one where that has defaults of text
+/// or there is no such object, but not if another stack is the `main` one. In each the object "attn_config" comes last.
+ConfigKeys part_keys(const Config* config, const std::string& part, bool main = true);
+
+/// The paths of the model types of the whole and of its parts.
+inline constexpr std::array<const char*, 5> kTypePaths{
+    "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
+    "vision_config.model_type"};
+
+/// Those that config.json has. A config.json of timm has an architecture such as "vit_base_patch16_224".
+std::vector<std::string> model_types(const Config* config);
+
+/// What a config.json says of the type of its model, for messages.
+std::string told_type(const Config* config);
+
+}  // namespace eigenscope
