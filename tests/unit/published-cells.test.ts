@@ -6,6 +6,7 @@ import type { Output, Training } from '../../web/engine/protocol';
 import operations from '../../web/generated/operations.json';
 import { run, temporaryFolder } from '../cli/eigenscope';
 import { RunComparison } from '../../web/chapters/train/runs/comparison';
+import { deviationPaths, pathName, verdictsText } from '../../web/chapters/train/equal-deviation/figure';
 import { escapesOf, pairedText, thresholdOf } from '../../web/chapters/train/escape/words';
 import {
   freezingOf,
@@ -18,7 +19,14 @@ import {
 } from '../../web/chapters/train/trainability/words';
 import { isOf, loggedRows, partsOf, plateausOf, plateausTrained } from '../../web/chapters/train/plateaus/words';
 import { flatText } from '../../web/chapters/train/trainability/words';
-import { cellOf, choicesOf, keyOf, stateOfTraining, trainingOfCell } from '../../web/chapters/train/experiments/cells';
+import {
+  cellOf,
+  choicesOf,
+  keyOf,
+  seedsOf,
+  stateOfTraining,
+  trainingOfCell,
+} from '../../web/chapters/train/experiments/cells';
 import { DRIVERS, resultsOf, type PublishedCell } from '../../web/chapters/train/experiments/results';
 import { meansText } from '../../web/chapters/train/experiments/rows';
 import { ratesOf } from '../../web/chapters/train/rates/words';
@@ -39,7 +47,8 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'u
 const ENDING = '.results.json';
 const names = readdirSync(folder)
   .filter((name) => name.endsWith(ENDING))
-  .map((name) => name.slice(0, -ENDING.length));
+  .map((name) => name.slice(0, -ENDING.length))
+  .concat('causes/equal-deviation');
 const files = new Map(
   names.map((name) => [name, resultsOf({ ...read(`${name}${ENDING}`), grid: read(`${name}.grid.json`) })]),
 );
@@ -369,4 +378,30 @@ describe('runs of this tab', () => {
     trials.train(training);
     await expect.poll(() => told).toEqual(['no book']);
   });
+});
+
+test('paths at equal deviation begin with the baseline, and their points are those of the results', () => {
+  const results = published('causes/equal-deviation');
+  const paths = deviationPaths(results);
+  const named = [...paths.keys()].map(pathName);
+  expect(new Set(named).size).toBe(named.length);
+  for (const [path, points] of paths) {
+    expect(points[0]).toMatchObject({ method: 'none', deviation: 1, cost: 0 });
+    expect(points.length).toBeGreaterThan(1);
+    for (const point of points.slice(1)) {
+      expect(point.method.startsWith(path)).toBe(true);
+      const runs = results.cells.filter(({ axes, failure }) => axes.method === point.method && !failure);
+      const baselines = results.cells.filter(
+        ({ axes, seed }) => axes.method === 'none' && runs.some((run) => run.seed === seed),
+      );
+      const mean = (cells: typeof runs) => cells.reduce((sum, { final }) => sum + final.loss!, 0) / cells.length;
+      if (baselines.length === runs.length) expect(point.cost).toBeCloseTo(mean(runs) - mean(baselines), 5);
+    }
+  }
+  expect(verdictsText(results)).toMatch(/^Hypotheses of the plan: bounded: (confirmed|refuted|open); /);
+});
+
+test('seeds of an experiment are those of its stages', () => {
+  expect(seedsOf(published('causes/equal-deviation'))).toEqual([201, 202, 203, 204, 205, 206, 207, 208]);
+  expect(seedsOf(published('rank-escape'))[0]).toBe(1);
 });

@@ -7,6 +7,7 @@ import { child } from '../../ui/dom';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
+import { equalDeviationFigure } from './equal-deviation/figure';
 import { escapeFigure } from './escape/figure';
 import { stateOfTraining, Trials } from './experiments/cells';
 import { PanelsFigure } from './experiments/figure';
@@ -79,6 +80,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     rates: new PanelsFigure(ratesFigure, trials),
     escape: new PanelsFigure(escapeFigure, trials),
     strength: new PanelsFigure(strengthFigure, trials),
+    'equal-deviation': new PanelsFigure(equalDeviationFigure, trials),
     trainability: new PanelsFigure(trainabilityFigure, trials),
     plateaus: new PanelsFigure(plateausFigure, trials),
   };

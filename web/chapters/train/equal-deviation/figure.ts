@@ -89,7 +89,11 @@ export const equalDeviationFigure: PanelsDescription<Map<string, DeviationPoint[
   *panels(shown, width) {
     const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;
     const paths = SHOWN.filter((path) => shown.rows.has(path));
-    const share = { text: 'biases’ share of the variance, 0 to 1', kind: 'strip' as const, colours: stripOf(fieldRamp()) };
+    const share = {
+      text: 'biases’ share of the variance, 0 to 1',
+      kind: 'strip' as const,
+      colours: stripOf(fieldRamp()),
+    };
     return {
       columns: 1,
       height,
@@ -102,19 +106,16 @@ export const equalDeviationFigure: PanelsDescription<Map<string, DeviationPoint[
     meansText([...rows.values()].flat().filter(({ method }) => method !== 'none')),
   ],
   table: ({ rows }) =>
-    tableOf(
-      [...rows.values()].flat(),
-      [
-        ['path', ({ path }) => path],
-        ['method', ({ method }) => method],
-        ...RUN_COLUMNS,
-        ['deviation', ({ deviation }) => deviation],
-        ['cost', ({ cost }) => cost],
-        ['cost_low', ({ low }) => (Number.isFinite(low) ? low : null)],
-        ['cost_high', ({ high }) => (Number.isFinite(high) ? high : null)],
-        ['bias_share', ({ share }) => share],
-      ],
-    ),
+    tableOf([...rows.values()].flat(), [
+      ['path', ({ path }) => path],
+      ['method', ({ method }) => method],
+      ...RUN_COLUMNS,
+      ['deviation', ({ deviation }) => deviation],
+      ['cost', ({ cost }) => cost],
+      ['cost_low', ({ low }) => (Number.isFinite(low) ? low : null)],
+      ['cost_high', ({ high }) => (Number.isFinite(high) ? high : null)],
+      ['bias_share', ({ share }) => share],
+    ]),
 };
 
 const valueOf = ({ cost, low, high }: DeviationPoint): Value => ({

@@ -62,13 +62,15 @@ export function choicesOf(results: PublishedResults): CellChoice[] {
   for (const axis of Object.keys(results.grid.axes)) {
     all = all.flatMap((axes) => labelsOf(results, axis).map((it) => ({ ...axes, [axis]: it })));
   }
-  const seeds = Array.from({ length: seedsOf(results) }, (_, i) => i + 1);
-  return all.flatMap((axes) => seeds.map((seed) => ({ axes, seed })));
+  return all.flatMap((axes) => seedsOf(results).map((seed) => ({ axes, seed })));
 }
 
-/** How many seeds the plan of an experiment has at most. */
-export function seedsOf({ grid }: PublishedResults): number {
-  return Math.max(...grid.stages.map(({ seeds }) => seeds));
+/** The seeds of the plan of an experiment, in order. */
+export function seedsOf({ grid }: PublishedResults): number[] {
+  const seeds = grid.stages.flatMap(({ seeds: count, first_seed = 1 }) =>
+    Array.from({ length: count }, (_, i) => first_seed + i),
+  );
+  return [...new Set(seeds)].sort((a, b) => a - b);
 }
 
 /** A run of an experiment that was trained in this tab. */

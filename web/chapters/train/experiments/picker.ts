@@ -71,7 +71,7 @@ export interface AxisName {
 
 /** The measure that decides an experiment. */
 export interface Outcome {
-  measure: 'bits_per_byte' | 'perplexity';
+  measure: 'bits_per_byte' | 'loss' | 'perplexity';
   /** After the number. */
   unit: string;
   digits: number;
@@ -93,7 +93,7 @@ export class CellPicker {
   readonly changed = new Signal();
   private results: PublishedResults | null = null;
   private axes: Record<string, string> = {};
-  private seed = 1;
+  private seed = NaN;
   private selects = new Map<string, HTMLSelectElement>();
   private said = html('span', { role: 'status' });
   private button = html('button', { type: 'button', textContent: 'Train this run here' });
@@ -122,7 +122,8 @@ export class CellPicker {
       const { name } = this.choosing.names[axis]!;
       if (labels.length > 1) this.list(axis, name, labels, (it) => this.labelOf(axis, it));
     }
-    const seeds = Array.from({ length: seedsOf(results) }, (_, i) => String(i + 1));
+    const seeds = seedsOf(results).map(String);
+    this.seed = Number(seeds[0]);
     if (seeds.length > 1) this.list('seed', 'Seed', seeds);
     this.place.append(this.button, this.said);
     this.say();

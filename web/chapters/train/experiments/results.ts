@@ -60,7 +60,7 @@ export interface PublishedCell {
   /** At which step it stopped, and why, or ''. */
   failure: string;
   initial: Partial<Record<Predictor, number | null>>;
-  final: Partial<Record<(typeof COMPARED)[number], number | null>>;
+  final: Partial<Record<(typeof COMPARED)[number] | 'loss', number | null>>;
   /** First logged step with a loss below each of some losses; null for never. */
   below: Record<string, number | null>;
   curve: Partial<Record<Driver, (number | null)[]>>;
@@ -74,7 +74,7 @@ export interface Grid {
   min_count?: number;
   settings: Record<string, Setting>;
   axes: Record<string, Setting[] | Record<string, Record<string, Setting>>>;
-  stages: { seeds: number }[];
+  stages: { seeds: number; first_seed?: number }[];
 }
 
 /** What frequencies of tokens alone achieve on the text that the runs are scored on. */

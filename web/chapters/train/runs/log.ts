@@ -24,6 +24,7 @@ export type Shown =
   | 'variance_frobenius'
   | 'localization'
   | 'residual'
+  | 'loss'
   | 'perplexity'
   | 'sensitivity'
   | 'gradient_query_key'
@@ -92,6 +93,7 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
       value: {
         ...(Object.fromEntries(means) as Record<(typeof HEAD_MEANS)[number], number>),
         bits_per_byte: value('bits_per_byte', at),
+        loss: value('loss', at),
         perplexity: value('perplexity', at),
         gradient_query_key: value('gradient_query_key', at),
         train_bits: bits('train_loss', at),
