@@ -63,8 +63,12 @@ class ScriptJob {
   bool advance(double work) {
     return guarded([&] { return job_->advance(work); });
   }
-  double progress() const { return job_->progress(); }
-  double revision() const { return job_->revision(); }
+  double progress() const {
+    return guarded([&] { return job_->progress(); });
+  }
+  double revision() const {
+    return guarded([&] { return job_->revision(); });
+  }
   val output() {
     return guarded([&] {
       ScriptResult result;

@@ -97,9 +97,19 @@ ParameterLayout::ParameterLayout(const ModelSettings& settings) {
   }
 }
 
+namespace {
+
+/// The settings; throws as check_model does.
+const ModelSettings& checked_model(const ModelSettings& settings) {
+  check_model(settings);
+  return settings;
+}
+
+}  // namespace
+
 template <class Scalar>
 Model<Scalar>::Model(const ModelSettings& settings)
-    : settings_((check_model(settings), settings)),
+    : settings_(checked_model(settings)),
       layout_(settings),
       parameters_(Vector<Scalar>::Zero(layout_.size)),
       gradient_(Vector<Scalar>::Zero(layout_.size)),

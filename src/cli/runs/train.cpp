@@ -203,7 +203,11 @@ struct TrainCommand {
     const Json table = table_of(grid, runs);
     if (!out.empty()) {
       std::ostringstream text;
-      csv ? write_csv(text, table) : void(text << write_json(table, 2) << '\n');
+      if (csv) {
+        write_csv(text, table);
+      } else {
+        text << write_json(table, 2) << '\n';
+      }
       replace_file(out + (csv ? "/table.csv" : "/table.json"), text.str());
     }
     if (csv) {

@@ -225,8 +225,12 @@ void RunFolder::append(const std::vector<LogRow>& rows) const {
   std::ofstream out(log_path(), std::ios::binary | std::ios::app);
   for (const LogRow& row : rows) {
     const Json json = selected(to_json(row), columns);
-    if (csv_ && out.tellp() == 0) write_csv_header(out, json);
-    csv_ ? write_csv_row(out, json) : void(out << write_json(json) << '\n');
+    if (csv_) {
+      if (out.tellp() == 0) write_csv_header(out, json);
+      write_csv_row(out, json);
+    } else {
+      out << write_json(json) << '\n';
+    }
   }
   if (!out.flush()) throw FormatError(log_path(), "it cannot be written");
 }
