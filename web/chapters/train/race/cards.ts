@@ -216,7 +216,7 @@ function curveOf(
   const svg = element('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
   const place = ([step, value]: [number, number]) => {
     const y = HEIGHT - 2 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (HEIGHT - 4);
-    return `${((step / end) * WIDTH).toFixed(1)},${y.toFixed(1)}`;
+    return [Number(((step / end) * WIDTH).toFixed(1)), Number(y.toFixed(1))];
   };
   for (const [i, other] of styles.entries()) {
     const isOwn = other === style;
@@ -224,13 +224,13 @@ function curveOf(
       ? { stroke: style.colour, 'stroke-width': 2.5 }
       : { stroke: 'currentColor', 'stroke-opacity': 0.25 };
     if (other.run.recorded) look['stroke-dasharray'] = '4 3';
-    const path = all[i]
-      .filter(([, value]) => Number.isFinite(value))
-      .map(place)
-      .join(' ');
-    const line = element('polyline', { points: path, fill: 'none', ...look });
-    if (isOwn) svg.append(line);
-    else svg.prepend(line);
+    const places = all[i].filter(([, value]) => Number.isFinite(value)).map(place);
+    const line = element('polyline', { points: places.map((at) => at.join()).join(' '), fill: 'none', ...look });
+    if (!isOwn) svg.prepend(line);
+    else if (places.length > 0) {
+      const [cx, cy] = places.at(-1)!;
+      svg.append(line, element('circle', { cx, cy, r: 3.5, fill: style.colour }));
+    }
   }
   const caption = html('figcaption', {});
   caption.append(`${name} `, html('b', { textContent: last ? short(last.value[measure]) : '–' }));
