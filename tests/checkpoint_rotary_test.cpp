@@ -117,6 +117,12 @@ TEST_CASE("the scalings of Llama 3, YaRN and LongRoPE are those of their definit
                             R"("factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
                             R"("original_max_position_embeddings":8192})")[0],
                kLlama3);
+  // A step where both factors are one, as in Llama 4 Scout.
+  check_angles(rotary_under(R"("rope_scaling":{"rope_type":"llama3","factor":8,)"
+                            R"("low_freq_factor":1,"high_freq_factor":1,)"
+                            R"("original_max_position_embeddings":64})")[0],
+               {1.0, 0.31622776601683794, 0.1, 0.03162277660168379 / 8, 0.01 / 8,
+                0.0031622776601683794 / 8, 0.001 / 8, 0.00031622776601683794 / 8});
 
   const Rotary yarn = rotary_under(kYarn)[0];
   check_angles(yarn, {1.0, 0.1778279410038923, 0.03162277660168379, 0.004217559938927619, 0.0005,
@@ -321,7 +327,7 @@ TEST_CASE("what a scaling needs and does not have is named") {
   const std::string llama3 = R"("type":"llama3","factor":8,"low_freq_factor":4,)"
                              R"("original_max_position_embeddings":64)";
   CHECK(item(llama3) == "rope_scaling.high_freq_factor");
-  CHECK(item(llama3 + R"(,"high_freq_factor":4)") == "rope_scaling.high_freq_factor");
+  CHECK(item(llama3 + R"(,"high_freq_factor":3)") == "rope_scaling.high_freq_factor");
   const std::string longrope =
       R"("type":"longrope","factor":8,"original_max_position_embeddings":64,"short_factor":)";
   CHECK(item(longrope + "[1,1,1,1,1,1,1]") == "rope_scaling.short_factor.7");

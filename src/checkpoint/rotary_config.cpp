@@ -82,14 +82,15 @@ void scale_llama3(Rotary& rotary, const Scaling& scaling) {
   const double factor = scaling.factor(), length = scaling.length();
   const double low = scaling.needed("low_freq_factor", 0, kLargestFactor);
   const double high = scaling.needed("high_freq_factor", 0, kLargestFactor);
-  if (!(low < high)) {
+  if (!(low <= high)) {
     throw FormatError(scaling.keys.path("high_freq_factor"),
-                      "it must be above 'low_freq_factor' in " + scaling.keys.name());
+                      "it must not be below 'low_freq_factor' in " + scaling.keys.name());
   }
   scale_angles(rotary, [&](Index pair) {
     const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
     const double turns = length * std::pow(rotary.base, exponent) / (2 * std::numbers::pi);
-    const double kept = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+    const double kept = low == high ? (turns > low ? 1.0 : 0.0)  // as Llama 4 Scout has it
+                                    : std::clamp((turns - low) / (high - low), 0.0, 1.0);
     return kept + (1 - kept) / factor;
   });
 }

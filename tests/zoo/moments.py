@@ -151,6 +151,7 @@ KIMI = (0.1 * math.log(64) + 1) ** 2
 # (stack, layer, head): its formula.
 HEADS = {
     "glm-5": {("", 0, 63): latent("model.layers.0.", 63, 192, 64, 256, 512, 1e6, {0: 40, 2000: 8})},
+    "glm-5.2": {("", 0, 1): latent("model.layers.0.", 1, 192, 64, 256, 512, 8e6, {7: 30})},
     "kimi-k2.5": {
         ("", 0, 5): latent(
             "language_model.model.layers.0.", 5, 128, 64, 128, 512, 5e4, {3: 50}, KIMI, yarn_scales(64, 5e4, 64, 4096, 32, 1)

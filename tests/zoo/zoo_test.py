@@ -99,13 +99,10 @@ def heads(folder, offset, *options):
     return done.returncode, list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
-def reason_of(message):
-    """What a refusal says, without the path of the file."""
-    text = message.strip().splitlines()[-1]
-    text = text.removeprefix("eigenscope: ").removeprefix("error: ")
-    folder = text.partition("model.safetensors: ")
-    text = (folder[2] or text).partition("; ")[0]
-    return text.replace(tempfile.gettempdir(), "").replace("|", "\\|")
+def reason_of(message, folder):
+    """What a refusal says, without the path of the file and advice."""
+    text = message.strip().splitlines()[-1].removeprefix("eigenscope: ").replace(folder + "/", "").replace(folder + ": ", "")
+    return text.removeprefix("model.safetensors: ").partition("; ")[0].replace("|", "\\|")
 
 
 RESULTS = {}
@@ -137,7 +134,7 @@ class ZooTest(unittest.TestCase):
         self.assertEqual(found, [])
         self.assertIn(model["refused"], message)
         self.assertGreater(len(message), 20)
-        RESULTS[name] = ("no: " + reason_of(message), "")
+        RESULTS[name] = ("no: " + reason_of(message, folder), "")
 
 
 def write_table(models):
