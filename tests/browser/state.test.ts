@@ -114,11 +114,12 @@ test('a link is not lost when a typed value comes to rest before it is read', as
   expect(new URL(page.url()).hash).toBe('#localize?length=32');
 });
 
-test('reset returns to the defaults and an empty link', async () => {
+test('reset returns to the defaults, whose link opens them without the run of the bare address', async () => {
   const { page } = await visit(browser, `${host.address}#localize?mean=0.3&measure=entropy`);
   await page.getByRole('button', { name: 'Reset' }).click();
-  expect(new URL(page.url()).hash).toBe('');
+  expect(new URL(page.url()).hash).toBe('#localize?variance=1');
   expect(await page.locator('#field-localize-mean').inputValue()).toBe('0.25');
+  expect(await page.locator('#field-localize-variance').inputValue()).toBe('1');
   expect(await page.locator('#field-localize-measure').inputValue()).toBe('localization');
 });
 

@@ -107,11 +107,13 @@ export class PageState<V extends Views = Views> {
     return this.hashOf(view, figure) || location.pathname + location.search;
   }
 
-  /** The fragment of that address: '' for the first view as it begins. */
+  /** The fragment of that address: '' for the first view as it begins, unless its bare address shows something else. */
   private hashOf(view: string, figure: string): string {
     const { view: declared, state } = this.storeOf(view);
     const hash = writeLink(view, declared, state, figure);
-    return hash === `#${this.first}` ? '' : hash;
+    if (hash !== `#${this.first}`) return hash;
+    const { running } = declared;
+    return running ? `${hash}?${running}=${state[running]}` : '';
   }
 
   private goTo(id: string): void {

@@ -8,6 +8,8 @@ export interface View<C extends Controls = Controls> {
   defaults: Readonly<StateOf<C>>;
   /** By names of controls of earlier pages: the values that a text in an old link stands for. */
   earlier: Readonly<Record<string, (text: string) => Values>>;
+  /** The control that a link of the first view as it begins names: its bare address opens with a run of it. */
+  running?: keyof C & string;
   /** What the closed sheet of controls shows of the state on a phone. */
   summary(state: Readonly<StateOf<C>>): string;
 }

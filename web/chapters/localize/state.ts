@@ -61,7 +61,10 @@ const earlier = {
   level: () => ({}),
 };
 
-export const localizeView = declareView('Localize', controls, settingText, {}, earlier);
+export const localizeView = {
+  ...declareView('Localize', controls, settingText, {}, earlier),
+  running: 'variance' as const,
+};
 
 export type State = StateOf<typeof controls>;
 export type Store = StoreOf<State>;

@@ -12,6 +12,8 @@ const [ABOVE, BELOW] = [28, 18];
 const NARROW = 640;
 /** More simulated positions than this would merge into a band: every k-th is drawn. */
 const MOST = 48;
+/** Heights of a cell, as probabilities, at which a pointer finds it. */
+const HEIGHTS = [0, 0.25, 0.5, 0.75, 1];
 /** Opacity of a cell's filling at rho = 0 and at 1: a position that passes more is lit more. */
 const [DIM, LIT] = [0.35, 1];
 const RHO = 'var(--series-1)';
@@ -147,12 +149,13 @@ export class PositionsPanel extends Panel {
     return Array.from(head.rho, (rho, key) => {
       const x = this.across(key);
       const name = `position ${key + 1}: `;
-      const of = { x, y: this.up(rho), text: `${name}ρ ${short(rho)} in theory` };
-      if (!shown || key >= shown.rho.length) return [of];
+      // All of the cell says it.
+      const theory = [rho, ...HEIGHTS].map((at) => ({ x, y: this.up(at), text: `${name}ρ ${short(rho)} in theory` }));
+      if (!shown || key >= shown.rho.length) return theory;
       const { rho: drawn, rho_error, sensitivity } = shown;
       const part = sensitivity[key] / most;
       return [
-        of,
+        ...theory,
         { x, y: this.up(drawn[key]), text: `${name}ρ ${withError(drawn[key], rho_error[key])} simulated` },
         { x, y: this.up(part), text: `${name}sensitivity ${short(sensitivity[key])}, ${short(part)} of the largest` },
       ];
