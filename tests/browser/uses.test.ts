@@ -50,6 +50,9 @@ test('each of several presets of one state has its sentence, and no step of the 
 
 test('the presets of a lab leave the settings of other labs alone', async () => {
   const { page } = await open('uses?figure=agent-attention&teacher_position=0.5', { settle: false });
+  const shown = () => page.locator('#uses .figure:visible').evaluateAll((all) => all.map(({ id }) => id));
+  await page.waitForFunction(() => document.querySelector('#figure-agent-attention .preset[aria-current]'));
+  await expect.poll(shown).toEqual(['figure-agent-attention']);
   await settled(page, 'agent-attention');
   const strip = page.locator('#figure-agent-attention .presets');
   const current = strip.locator('a.preset[aria-current]');

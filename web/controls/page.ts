@@ -141,7 +141,7 @@ export function wirePresets(page: PageState, ownOf: (figure: string) => readonly
         preset.text.hidden = preset.text !== last;
       }
       const folded = current?.link.closest('details');
-      if (folded) folded.open = true;
+      if (folded && strip.contains(folded)) folded.open = true;
       hint.hidden = last !== null;
       strip.classList.toggle('said', last !== null);
       strip.classList.toggle('left', !current && last !== null);
