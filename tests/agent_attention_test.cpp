@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "central_differences.h"
-#include "labs/policy_gradient.h"
+#include "labs/feature_policy.h"
 #include "support/error.h"
 
 using namespace eigenscope;

@@ -7,7 +7,6 @@
 #include <Eigen/Eigenvalues>
 
 #include "labs/estimate_over.h"
-#include "labs/policy_gradient.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
@@ -146,15 +145,15 @@ AgentAttention::Measures AgentAttention::measured(FeaturePolicy<float>& policy) 
                                           stream_of(runs_.seed(), AgentDraw::fresh));
     policy.forward(fresh.observations);
     shares.fill(0);  // the expert's actions do not depend on the distractors
-    Fresh& found = measures.of_scale.emplace_back();
+    Fresh& at_scale = measures.of_scale.emplace_back();
     for (Index n = 0; n < kFreshStates; ++n) {
       Index action = 0;
       policy.logits().col(n).maxCoeff(&action);
       const TokenId expert = fresh.actions[static_cast<std::size_t>(n)];
-      if (action == expert) found.accuracy += 1.0 / kFreshStates;
+      if (action == expert) at_scale.accuracy += 1.0 / kFreshStates;
       shares[static_cast<std::size_t>(expert)] += 1.0 / kFreshStates;
     }
-    found.relevant_share = policy.feature_shares().head(kRelevantFeatures).sum();
+    at_scale.relevant_share = policy.feature_shares().head(kRelevantFeatures).sum();
   }
   measures.most_frequent = *std::max_element(shares.begin(), shares.end());
   if (kind() == PolicyKind::attention) {
@@ -193,13 +192,13 @@ AgentAttentionRow AgentAttention::row(std::size_t kind, std::size_t at, std::siz
   row.distractors = static_cast<Index>(settings_.distractors[at]);
   row.scale = kFreshScales[scale];
   row.trainings = static_cast<Index>(runs_.finished(at, kind));
-  row.accuracy =
-      runs_.over(at, kind, [&](const Measures& own) { return own.of_scale[scale].accuracy; });
-  row.gain = runs_.over(at, kind, kPlain, [&](const Measures& own, const Measures& plain) {
-    return own.of_scale[scale].accuracy - plain.of_scale[scale].accuracy;
+  row.accuracy = runs_.over(
+      at, kind, [&](const Measures& measures) { return measures.of_scale[scale].accuracy; });
+  row.gain = runs_.over(at, kind, kPlain, [&](const Measures& measures, const Measures& plain) {
+    return measures.of_scale[scale].accuracy - plain.of_scale[scale].accuracy;
   });
-  row.relevant_share =
-      runs_.over(at, kind, [&](const Measures& own) { return own.of_scale[scale].relevant_share; });
+  row.relevant_share = runs_.over(
+      at, kind, [&](const Measures& measures) { return measures.of_scale[scale].relevant_share; });
   return row;
 }
 

@@ -54,8 +54,9 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
     : settings_(settings) {
   checked(kSequences, static_cast<double>(settings.sequences));
   for (TrainedModel& model : models) {
-    const ModelSettings& own = model.settings.model;
-    if (own.objective == settings.objective && own.attention_skip == settings.attention_skip) {
+    const ModelSettings& architecture = model.settings.model;
+    if (architecture.objective == settings.objective &&
+        architecture.attention_skip == settings.attention_skip) {
       add(std::move(model));
     }
   }
@@ -67,12 +68,12 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
   }
   model_ = subjects_.front().trained.settings.model;
   for (const Subject& subject : subjects_) {
-    const TrainSettings& own = subject.trained.settings;
-    if (full_of(own.seed) == nullptr) {
+    const TrainSettings& training = subject.trained.settings;
+    if (full_of(training.seed) == nullptr) {
       throw InvalidArgument("runs", "have a model trained with all entries for each seed",
-                            "none with " + named(own.seed));
+                            "none with " + named(training.seed));
     }
-    if (has_mask(subject.trained)) penalties_.push_back(own.entry_penalty);
+    if (has_mask(subject.trained)) penalties_.push_back(training.entry_penalty);
   }
   std::sort(penalties_.begin(), penalties_.end());
   penalties_.erase(std::unique(penalties_.begin(), penalties_.end()), penalties_.end());
@@ -85,16 +86,18 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
 }
 
 void AttentionEntries::check_model(const TrainedModel& trained) const {
-  const ModelSettings& own = trained.settings.model;
-  if (own.positions != Positions::relative || own.query_key_norm != QueryKeyNorm::none) {
+  const ModelSettings& architecture = trained.settings.model;
+  if (architecture.positions != Positions::relative ||
+      architecture.query_key_norm != QueryKeyNorm::none) {
     throw InvalidArgument("runs", "have relative positions and no QK-norm");
   }
-  if (has_mask(trained) && own.dropped_distance >= 0) {
+  if (has_mask(trained) && architecture.dropped_distance >= 0) {
     throw InvalidArgument("runs", "have no dropped distance with a learned mask");
   }
   if (subjects_.empty()) return;
   const TrainedModel& first = subjects_.front().trained;
-  if (own.length != first.settings.model.length || !(trained.tokenizer == first.tokenizer) ||
+  if (architecture.length != first.settings.model.length ||
+      !(trained.tokenizer == first.tokenizer) ||
       trained.settings.masked_share != first.settings.masked_share) {
     throw InvalidArgument("runs",
                           "have the same sequence length, vocabulary and share of masked tokens");
@@ -133,10 +136,10 @@ AttentionEntries::Kept AttentionEntries::first_of(const std::vector<Index>& orde
   Kept kept(static_cast<std::size_t>(model_.length), 0);
   double sum = 0;
   for (const Index distance : order) {
-    const double own = entries_at(model_, distance);
-    if (sum + own / 2 > entries) break;
+    const double entries_here = entries_at(model_, distance);
+    if (sum + entries_here / 2 > entries) break;
     kept[static_cast<std::size_t>(distance)] = 1;
-    sum += own;
+    sum += entries_here;
   }
   return kept;
 }
@@ -152,9 +155,9 @@ void AttentionEntries::plan(Subject& subject) const {
     subject.plans.push_back({distance, -1, KeptDistances::learned, 0, std::move(kept)});
   }
   for (const Subject& other : subjects_) {
-    const TrainSettings& own = other.trained.settings;
-    if (has_mask(other.trained) && own.seed == subject.trained.settings.seed) {
-      plan_masks(other.trained.model, own.entry_penalty, subject);
+    const TrainSettings& training = other.trained.settings;
+    if (has_mask(other.trained) && training.seed == subject.trained.settings.seed) {
+      plan_masks(other.trained.model, training.entry_penalty, subject);
     }
   }
 }
@@ -219,9 +222,9 @@ namespace {
 // Models x passages, from a row of losses of each model.
 MatrixXd stacked(const std::vector<VectorXd>& rows) {
   if (rows.empty()) return {};
-  MatrixXd found(std::ssize(rows), rows.front().size());
-  for (Index i = 0; i < found.rows(); ++i) found.row(i) = rows[static_cast<std::size_t>(i)];
-  return found;
+  MatrixXd matrix(std::ssize(rows), rows.front().size());
+  for (Index i = 0; i < matrix.rows(); ++i) matrix.row(i) = rows[static_cast<std::size_t>(i)];
+  return matrix;
 }
 
 }  // namespace
@@ -229,9 +232,9 @@ MatrixXd stacked(const std::vector<VectorXd>& rows) {
 MatrixXd AttentionEntries::added(const Plan& plan, const Plan& to) const {
   std::vector<VectorXd> rows;
   for (const Subject& subject : subjects_) {
-    const Losses *const own = subject.losses(plan), *const other = subject.losses(to);
-    if (!subject.is_full() || own == nullptr || other == nullptr) continue;
-    rows.push_back(vector_of(*own) - vector_of(*other));
+    const Losses *const losses = subject.losses(plan), *const reference = subject.losses(to);
+    if (!subject.is_full() || losses == nullptr || reference == nullptr) continue;
+    rows.push_back(vector_of(*losses) - vector_of(*reference));
   }
   return stacked(rows);
 }
@@ -241,10 +244,10 @@ MatrixXd AttentionEntries::added_in_training(const Kind& kind) const {
   std::vector<VectorXd> rows;
   for (const Subject& subject : subjects_) {
     if (subject.is_full() || !kind(subject.trained)) continue;
-    const Losses* const own = subject.losses({});
-    const Losses* const other = full_of(subject.trained.settings.seed)->losses({});
-    if (own == nullptr || other == nullptr) continue;
-    rows.push_back(vector_of(*own) - vector_of(*other));
+    const Losses* const losses = subject.losses({});
+    const Losses* const reference = full_of(subject.trained.settings.seed)->losses({});
+    if (losses == nullptr || reference == nullptr) continue;
+    rows.push_back(vector_of(*losses) - vector_of(*reference));
   }
   return stacked(rows);
 }
@@ -257,8 +260,8 @@ Index AttentionEntries::models() const {
 Estimate AttentionEntries::loss() const {
   std::vector<VectorXd> rows;
   for (const Subject& subject : subjects_) {
-    const Losses* const own = subject.losses({});
-    if (subject.is_full() && own != nullptr) rows.push_back(vector_of(*own));
+    const Losses* const losses = subject.losses({});
+    if (subject.is_full() && losses != nullptr) rows.push_back(vector_of(*losses));
   }
   return estimate_over_both(stacked(rows));
 }
@@ -278,21 +281,22 @@ std::vector<EntryRow> AttentionEntries::rows() const {
 }
 
 std::vector<LearnedDistance> AttentionEntries::learned() const {
-  std::vector<LearnedDistance> found;
+  std::vector<LearnedDistance> distances;
   for (const double penalty : penalties_) {
     std::vector<const Model<float>*> models;
     for (const Subject& subject : subjects_) {
-      const TrainedModel& own = subject.trained;
-      if (has_mask(own) && own.settings.entry_penalty == penalty) models.push_back(&own.model);
+      const TrainedModel& trained = subject.trained;
+      if (has_mask(trained) && trained.settings.entry_penalty == penalty)
+        models.push_back(&trained.model);
     }
     for (Index distance = 0; distance < model_.length; ++distance) {
       const Estimate kept = estimate_over(models.size(), [&](std::size_t i) {
         return static_cast<double>(keep_probability(*models[i], distance));
       });
-      found.push_back({penalty, distance, entries_at(model_, distance), kept});
+      distances.push_back({penalty, distance, entries_at(model_, distance), kept});
     }
   }
-  return found;
+  return distances;
 }
 
 std::vector<MaskRow> AttentionEntries::masks() const {
@@ -303,17 +307,17 @@ std::vector<MaskRow> AttentionEntries::masks() const {
       const Index draws = mask == KeptDistances::random ? kRandomMasks : 1;
       const auto share = static_cast<double>(draws);
       MatrixXd sum;
-      double entries = 0, found = 0;
+      double entries = 0, readings = 0;
       for (Index draw = draws; draw-- > 0;) {  // of the last one the fewest models are done
-        const Plan own{-1, penalty, mask, draw};
-        const MatrixXd one = added(own, {});
+        const Plan read_with{-1, penalty, mask, draw};
+        const MatrixXd one = added(read_with, {});
         sum = sum.size() == 0 ? MatrixXd(one / share)
                               : MatrixXd(sum + one.topRows(sum.rows()) / share);
         for (const Subject& subject : subjects_) {
           for (const Plan& plan : subject.plans) {
-            if (!plan.same(own)) continue;
+            if (!plan.same(read_with)) continue;
             entries += entries_of(plan.kept);
-            found += 1;
+            readings += 1;
           }
         }
       }
@@ -321,8 +325,8 @@ std::vector<MaskRow> AttentionEntries::masks() const {
         return mask == KeptDistances::learned && has_mask(it) &&
                it.settings.entry_penalty == penalty;
       });
-      rows.push_back(
-          {penalty, mask, entries / found, estimate_over_both(sum), estimate_over_both(trained)});
+      rows.push_back({penalty, mask, entries / readings, estimate_over_both(sum),
+                      estimate_over_both(trained)});
     }
   }
   return rows;
@@ -338,7 +342,8 @@ std::vector<std::vector<DiagonalHead>> AttentionEntries::heads_by_model() const 
 
 std::vector<DiagonalHead> AttentionEntries::heads() const {
   std::vector<DiagonalHead> all;
-  for (const auto& own : heads_by_model()) all.insert(all.end(), own.begin(), own.end());
+  for (const auto& of_model : heads_by_model())
+    all.insert(all.end(), of_model.begin(), of_model.end());
   return all;
 }
 

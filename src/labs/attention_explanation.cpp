@@ -36,11 +36,11 @@ std::vector<double> frequencies_of(const std::vector<Passage>& text) {
 }
 
 VectorXd row_correlations(const MatrixXd& rows, const VectorXd& change) {
-  VectorXd found(rows.rows());
+  VectorXd correlations(rows.rows());
   for (Index row = 0; row < rows.rows(); ++row) {
-    found[row] = rank_correlation(rows.row(row), change);
+    correlations[row] = rank_correlation(rows.row(row), change);
   }
-  return found;
+  return correlations;
 }
 
 }  // namespace
@@ -189,8 +189,8 @@ Index AttentionExplanation::best_head(std::size_t passage, Removal removal, bool
   const auto at = static_cast<std::size_t>(removal);
   VectorXd total = VectorXd::Zero(heads_count());
   for (std::size_t other = (passage + 1) % 2; other < found_.size(); other += 2) {
-    const Found& found = found_[other];
-    total += norm ? found.norm_correlation[at] : found.attention_correlation[at];
+    const Found& measured = found_[other];
+    total += norm ? measured.norm_correlation[at] : measured.attention_correlation[at];
   }
   Index best = 0;
   total.maxCoeff(&best);
@@ -199,25 +199,25 @@ Index AttentionExplanation::best_head(std::size_t passage, Removal removal, bool
 
 VectorXd AttentionExplanation::explained_by(Explanation explanation, Removal removal,
                                             std::size_t passage) const {
-  const Found& found = found_[passage];
+  const Found& measured = found_[passage];
   const Index heads = model_->heads();
   switch (explanation) {
     case Explanation::best:
-      return found.attention.row(best_head(passage, removal, false));
+      return measured.attention.row(best_head(passage, removal, false));
     case Explanation::best_norm:
-      return found.norm.row(best_head(passage, removal, true));
+      return measured.norm.row(best_head(passage, removal, true));
     case Explanation::last_layer:
-      return found.attention.bottomRows(heads).colwise().mean();
+      return measured.attention.bottomRows(heads).colwise().mean();
     case Explanation::last_layer_norm:
-      return found.norm.bottomRows(heads).colwise().mean();
+      return measured.norm.bottomRows(heads).colwise().mean();
     case Explanation::all:
-      return found.attention.colwise().mean();
+      return measured.attention.colwise().mean();
     case Explanation::all_norm:
-      return found.norm.colwise().mean();
+      return measured.norm.colwise().mean();
     case Explanation::frequency:
-      return found.frequency;
+      return measured.frequency;
     case Explanation::position:
-      return found.position;
+      return measured.position;
   }
   return {};
 }
@@ -229,10 +229,10 @@ Estimate AttentionExplanation::correlation_of(Explanation explanation, Removal r
   if (found_.size() < 1 + static_cast<std::size_t>(is_best)) return {};
   if (removal == Removal::masked && !mask_) return {};
   return estimate_over(found_.size(), [&](std::size_t passage) {
-    const Found& found = found_[passage];
+    const Found& measured = found_[passage];
     const VectorXd explained = explained_by(explanation, removal, passage);
-    const VectorXd& change = found.changes[static_cast<std::size_t>(removal)];
-    return value(explained, change, found.frequency);
+    const VectorXd& change = measured.changes[static_cast<std::size_t>(removal)];
+    return value(explained, change, measured.frequency);
   });
 }
 
@@ -256,11 +256,11 @@ std::vector<ExplanationRow> AttentionExplanation::rows() const {
     ExplanationRow& row = rows.emplace_back();
     row.explanation = explanation;
     for (const Removal removal : {Removal::dropped, Removal::masked}) {
-      ExplanationAgreement& found = row.agreement[static_cast<std::size_t>(removal)];
-      found.whole = correlation_of(explanation, removal, whole);
+      ExplanationAgreement& agreement = row.agreement[static_cast<std::size_t>(removal)];
+      agreement.whole = correlation_of(explanation, removal, whole);
       if (explanation == Explanation::frequency) continue;
-      found.partial = correlation_of(explanation, removal, partial);
-      found.gain = correlation_of(explanation, removal, gain);
+      agreement.partial = correlation_of(explanation, removal, partial);
+      agreement.gain = correlation_of(explanation, removal, gain);
     }
   }
   return rows;
@@ -288,16 +288,16 @@ void AttentionExplanation::conclude() {
     for (const bool norm : {false, true}) {
       std::vector<MatrixXd> explained;  // by passage
       std::vector<VectorXd> changes;
-      for (const Found& found : found_) {
-        explained.push_back(norm ? found.norm : found.attention);
-        changes.push_back(found.changes[removal]);
+      for (const Found& measured : found_) {
+        explained.push_back(norm ? measured.norm : measured.attention);
+        changes.push_back(measured.changes[removal]);
       }
       ExplanationNull null{static_cast<Removal>(removal), norm,
                            farthest_null(explained, changes, seed_)};
       for (const ExplanationHead& head : heads) {
-        const double own = (norm ? head.norm : head.attention)[removal].value;
-        null.above += own > null.limit;
-        null.below += own < -null.limit;
+        const double correlation = (norm ? head.norm : head.attention)[removal].value;
+        null.above += correlation > null.limit;
+        null.below += correlation < -null.limit;
       }
       nulls_.push_back(null);
     }

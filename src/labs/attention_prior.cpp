@@ -154,8 +154,8 @@ std::vector<AttentionPriorRow> AttentionPriors::rows() const {
       row.examples = static_cast<Index>(settings_.examples[at]);
       row.trainings = static_cast<Index>(runs_.finished(at, prior));
       row.accuracy = of(&Measures::accuracy);
-      row.gain = runs_.over(at, prior, kNone, [](const Measures& own, const Measures& none) {
-        return own.accuracy - none.accuracy;
+      row.gain = runs_.over(at, prior, kNone, [](const Measures& trained, const Measures& none) {
+        return trained.accuracy - none.accuracy;
       });
       row.target_weight = of(&Measures::target_weight);
       row.entropy = of(&Measures::entropy);

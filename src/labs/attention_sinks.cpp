@@ -33,10 +33,10 @@ void each_head(Tokens& tokens, Index width, const Visit& visit) {
 }
 
 void remove(const MatrixXf& directions, MatrixXf& keys) {
-  each_head(keys, directions.rows(), [&](Index head, auto own) {
+  each_head(keys, directions.rows(), [&](Index head, auto head_keys) {
     const Eigen::VectorXf direction = directions.col(head);
-    const Eigen::RowVectorXf along = direction.transpose() * own;
-    own -= direction * along;
+    const Eigen::RowVectorXf along = direction.transpose() * head_keys;
+    head_keys -= direction * along;
   });
 }
 
@@ -72,11 +72,12 @@ AttentionSinks::AttentionSinks(std::shared_ptr<const Transformer> model,
   checked(kSinkThreshold, settings.threshold);
   const Index heads = pass_.model().layers() * pass_.model().heads();
   for (Seen& seen : seen_) {
-    for (MatrixXd* own : {&seen.start, &seen.middle, &seen.entropy}) own->setZero(heads, count_);
+    for (MatrixXd* matrix : {&seen.start, &seen.middle, &seen.entropy})
+      matrix->setZero(heads, count_);
   }
-  for (MatrixXd* own : {&written_.value_norm, &written_.tag_share, &written_.other_share,
-                        &written_.tag_cosine, &written_.missing_cosine}) {
-    own->setZero(heads, count_);
+  for (MatrixXd* matrix : {&written_.value_norm, &written_.tag_share, &written_.other_share,
+                           &written_.tag_cosine, &written_.missing_cosine}) {
+    matrix->setZero(heads, count_);
   }
 }
 
@@ -109,18 +110,18 @@ void AttentionSinks::randomize_first_value(HeadTokens& tokens, Index passage) co
   const std::uint64_t stream =
       kValueStream + static_cast<std::uint64_t>(pass_.layer() * count_ + passage);
   const MatrixXf random = normal_matrix(width, heads, settings_.seed, stream);
-  each_head(tokens.values, width, [&](Index head, auto own) {
-    const float norm = own.middleCols(content_.first, content_.count).rowwise().mean().norm();
-    own.col(0) = random.col(head).normalized() * norm;
+  each_head(tokens.values, width, [&](Index head, auto head_values) {
+    const float norm =
+        head_values.middleCols(content_.first, content_.count).rowwise().mean().norm();
+    head_values.col(0) = random.col(head).normalized() * norm;
   });
 }
 
 AttentionEdit AttentionSinks::edit_for(SinkChange change, Index passage) {
   switch (change) {
     case SinkChange::none:
-      return {.tokens = [&own = trained_[static_cast<std::size_t>(passage)]](HeadTokens& tokens) {
-        own.values = tokens.values;
-      }};
+      return {.tokens = [&trained = trained_[static_cast<std::size_t>(passage)]](
+                            HeadTokens& tokens) { trained.values = tokens.values; }};
     case SinkChange::direction:
       return {.tokens = [this](HeadTokens& tokens) { remove(directions_, tokens.keys); }};
     case SinkChange::random:
@@ -150,10 +151,12 @@ double AttentionSinks::run_for_directions() {
   PassageVisitors visitors;
   visitors.edit = [this](std::size_t passage) {
     return AttentionEdit{.tokens = [this, &sums = keys_[passage]](HeadTokens& tokens) {
-      each_head(tokens.keys, sums.first.rows(), [&](Index head, const auto& own) {
-        sums.first.col(head) = own.col(0).template cast<double>();
-        sums.content.col(head) =
-            own.middleCols(content_.first, content_.count).template cast<double>().rowwise().sum();
+      each_head(tokens.keys, sums.first.rows(), [&](Index head, const auto& head_keys) {
+        sums.first.col(head) = head_keys.col(0).template cast<double>();
+        sums.content.col(head) = head_keys.middleCols(content_.first, content_.count)
+                                     .template cast<double>()
+                                     .rowwise()
+                                     .sum();
       });
     }};
   };
@@ -216,14 +219,14 @@ void AttentionSinks::measure_values(int layer, Index head, Index passage) {
       (output_.weight.middleCols(head * width, width) * read.middleRows(head * width, width))
           .rightCols(values.cols() - 1)  // of the tokens but the first
           .cast<double>();
-  const auto own = values.middleCols(content_.first, content_.count);
-  const VectorXd tag = values.col(0), missing = -own.rowwise().mean();
-  written_.value_norm(place, passage) = tag.norm() / own.colwise().norm().mean();
+  const auto content = values.middleCols(content_.first, content_.count);
+  const VectorXd tag = values.col(0), missing = -content.rowwise().mean();
+  written_.value_norm(place, passage) = tag.norm() / content.colwise().norm().mean();
 
   const MatrixXd centred = written.colwise() - written.rowwise().mean();
   written_.tag_share(place, passage) = share_along(tag, centred);
   double others = 0;
-  for (const auto& value : own.colwise()) others += share_along(value, centred);
+  for (const auto& value : content.colwise()) others += share_along(value, centred);
   written_.other_share(place, passage) = others / static_cast<double>(content_.count);
 
   const Eigen::VectorXf sink = trained.to_first.col(head).tail(written.cols());
@@ -273,13 +276,13 @@ std::vector<SinkRow> AttentionSinks::rows() const {
 }
 
 std::vector<SinkHead> AttentionSinks::heads() const {
-  std::vector<SinkHead> found;
+  std::vector<SinkHead> rows;
   const Index heads = pass_.model().heads();
   const auto seen = [&](SinkChange change) -> const Seen& {
     return seen_[static_cast<std::size_t>(change)];
   };
   for (Index place = 0; place < pass_.layer() * heads; ++place) {
-    found.push_back(
+    rows.push_back(
         {place / heads, place % heads, over_passages(seen(SinkChange::none).start, place),
          seen(SinkChange::direction).start.row(place).mean(),
          seen(SinkChange::random).start.row(place).mean(),
@@ -289,11 +292,11 @@ std::vector<SinkHead> AttentionSinks::heads() const {
          over_passages(written_.other_share, place), over_passages(written_.tag_cosine, place),
          over_passages(written_.missing_cosine, place)});
   }
-  return found;
+  return rows;
 }
 
 std::vector<SinkLayer> AttentionSinks::layers() const {
-  std::vector<SinkLayer> found;
+  std::vector<SinkLayer> rows;
   const Index heads = pass_.model().heads();
   const Seen &plain = seen_.front(), &moved = seen_.back();
   for (Index layer = 0; layer < pass_.layer(); ++layer) {
@@ -308,11 +311,11 @@ std::vector<SinkLayer> AttentionSinks::layers() const {
                other_start * over_heads(moved.start) + other_middle * over_heads(plain.middle);
       });
     };
-    found.push_back({layer, estimate(1, 0, 0, 0), estimate(0, 1, 0, 0), estimate(0, 0, 1, 0),
-                     estimate(0, 0, 0, 1), estimate(0.5, -0.5, 0.5, -0.5),
-                     estimate(0.5, 0.5, -0.5, -0.5)});
+    rows.push_back({layer, estimate(1, 0, 0, 0), estimate(0, 1, 0, 0), estimate(0, 0, 1, 0),
+                    estimate(0, 0, 0, 1), estimate(0.5, -0.5, 0.5, -0.5),
+                    estimate(0.5, 0.5, -0.5, -0.5)});
   }
-  return found;
+  return rows;
 }
 
 double AttentionSinks::between_passages() const {

@@ -83,8 +83,8 @@ void DiagonalSums::add_rows(const Model<float>& model, Index layer, Index sequen
     const Index column = shape.weights_column(sequence, head);
     for (Index t = 1; t < length; ++t) {
       const Index keys = shape.keys(t);
-      const double own = logits(t, t), others = logits.col(t).head(keys).sum() - own;
-      excess_[place] += (own - others / static_cast<double>(keys - 1)) / rows;
+      const double logit = logits(t, t), others = logits.col(t).head(keys).sum() - logit;
+      excess_[place] += (logit - others / static_cast<double>(keys - 1)) / rows;
       mass_[place] += static_cast<double>(model.attention(layer)(t, column + t)) / rows;
     }
   }
@@ -97,16 +97,16 @@ std::vector<DiagonalHead> DiagonalSums::heads(const Model<float>& model, std::ui
   const Index offsets = OffsetTerms<float>{length}.rows(shape.visible), zero = length - 1;
   std::vector<DiagonalHead> all;
   for (Index place = 0; place < mass_.size(); ++place) {
-    DiagonalHead own{seed, place / settings.heads, place % settings.heads};
-    const HeadFactors factors = model.head(own.layer, own.head);
-    const auto layer = static_cast<std::size_t>(own.layer);
-    own.trace = (factors.query.transpose() * covariances_[layer] * factors.key).trace() / traced_ /
-                std::sqrt(static_cast<double>(shape.head_width));
-    own.excess = excess_[place] / measured_;
-    own.mass = mass_[place] / measured_;
+    DiagonalHead diagonal{seed, place / settings.heads, place % settings.heads};
+    const HeadFactors factors = model.head(diagonal.layer, diagonal.head);
+    const auto layer = static_cast<std::size_t>(diagonal.layer);
+    diagonal.trace = (factors.query.transpose() * covariances_[layer] * factors.key).trace() /
+                     traced_ / std::sqrt(static_cast<double>(shape.head_width));
+    diagonal.excess = excess_[place] / measured_;
+    diagonal.mass = mass_[place] / measured_;
     const VectorXd bias =
         model.parameters()
-            .segment(model.layout().layers[layer].relative + own.head * offsets, offsets)
+            .segment(model.layout().layers[layer].relative + diagonal.head * offsets, offsets)
             .cast<double>();
     const auto rows = static_cast<double>(length - 1);
     for (Index t = 1; t < length; ++t) {
@@ -114,10 +114,10 @@ std::vector<DiagonalHead> DiagonalSums::heads(const Model<float>& model, std::ui
       for (Index key = 0; key < shape.keys(t); ++key) {
         if (key != t) others += std::exp(bias[zero + key - t] - bias[zero]);
       }
-      own.bias_mass += 1 / (1 + others) / rows;
-      own.predicted += 1 / (1 + others * std::exp(-own.trace)) / rows;
+      diagonal.bias_mass += 1 / (1 + others) / rows;
+      diagonal.predicted += 1 / (1 + others * std::exp(-diagonal.trace)) / rows;
     }
-    all.push_back(own);
+    all.push_back(diagonal);
   }
   return all;
 }

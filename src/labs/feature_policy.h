@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "nn/attention.h"
 #include "nn/embedding.h"
@@ -106,5 +107,19 @@ class FeaturePolicy {
   Matrix<Scalar> read_, up_, active_, logits_;
   Matrix<Scalar> dread_, dup_, dattended_, dfused_, dtokens_;
 };
+
+// REINFORCE for one step (Williams, 1992): actions drawn from a policy, and by how much rewards exceed a baseline.
+
+/// One action for each column of logits (actions x B), with the probabilities of its softmax. Column b has the draw
+/// `first` + b of the stream.
+template <class Scalar>
+std::vector<TokenId> sampled_actions(const Matrix<Scalar>& logits, std::uint64_t seed,
+                                     std::uint64_t stream, std::uint64_t first);
+
+/// Each reward minus the mean of the others, of which there is one at least. The baseline does not depend on the
+/// observation's own action, so that the mean of advantage times gradient of log p(action) is, in expectation, the
+/// gradient of the mean reward.
+template <class Scalar>
+std::vector<Scalar> advantages_of(std::span<const Scalar> rewards);
 
 }  // namespace eigenscope

@@ -40,8 +40,8 @@ Estimate mean_correlation(const std::vector<Eigen::VectorXd>& a,
                           const std::vector<Eigen::VectorXd>& b) {
   MeanSums sums;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double own = rank_correlation(a[i], b[i]);
-    if (std::isfinite(own)) sums.add(own);
+    const double correlation = rank_correlation(a[i], b[i]);
+    if (std::isfinite(correlation)) sums.add(correlation);
   }
   return sums.estimate();
 }
@@ -90,20 +90,20 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
     return it.trained.settings.model.attention == AttentionKind::softmax;
   };
   for (TrainedModel& model : models) {
-    const TrainSettings& own = model.settings;
-    if (!reads_logits(own.model.attention)) {
+    const TrainSettings& training = model.settings;
+    if (!reads_logits(training.model.attention)) {
       throw InvalidArgument(
           "runs", "have softmax or hard attention, whose weights depend on queries and keys");
     }
-    if (own.model.objective != Objective::next || own.model.has_offset_terms()) {
+    if (training.model.objective != Objective::next || training.model.has_offset_terms()) {
       throw InvalidArgument(
           "runs", "have the objective next, all distances and learned or rotary positions");
     }
     for (const Subject& other : subjects_) {
-      if (other.trained.settings.seed == own.seed &&
-          other.trained.settings.model.attention == own.model.attention) {
+      if (other.trained.settings.seed == training.seed &&
+          other.trained.settings.model.attention == training.model.attention) {
         throw InvalidArgument("runs", "differ in attention or seed",
-                              "two have seed " + std::to_string(own.seed));
+                              "two have seed " + std::to_string(training.seed));
       }
     }
     EvaluatedPassages passages(model, text, settings.sequences, settings.seed);
@@ -142,9 +142,10 @@ void HardRetrieval::predict(Subject& subject) const {
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
     Matrix<float> drawn =
         normal_matrix(width, tokens, settings_.seed, static_cast<std::uint64_t>(layer));
-    const LayerOffsets& own = model.layout().layers[static_cast<std::size_t>(layer)];
-    drawn.array().colwise() *= model.parameters().segment(own.norm1, width).array();
-    if (own.norm1_bias >= 0) drawn.colwise() += model.parameters().segment(own.norm1_bias, width);
+    const LayerOffsets& offsets = model.layout().layers[static_cast<std::size_t>(layer)];
+    drawn.array().colwise() *= model.parameters().segment(offsets.norm1, width).array();
+    if (offsets.norm1_bias >= 0)
+      drawn.colwise() += model.parameters().segment(offsets.norm1_bias, width);
     attention_forward<float>(shape, model.fused_part(layer, &drawn, /*bias=*/true), readings,
                              weights, out);
     count_peaked(shape, weights, counts.data() + layer * shape.heads);
@@ -205,14 +206,14 @@ double HardRetrieval::progress() const {
 std::vector<RetrievalHead> HardRetrieval::heads() const {
   std::vector<RetrievalHead> heads;
   for (const Subject& subject : subjects_) {
-    const ModelSettings& own = subject.trained.settings.model;
-    if (own.attention != AttentionKind::softmax) continue;
+    const ModelSettings& architecture = subject.trained.settings.model;
+    if (architecture.attention != AttentionKind::softmax) continue;
     for (std::size_t place = 0; place < subject.heads(); ++place) {
       const std::size_t first = 1 + kReplacements * (1 + place);
       if (subject.done.size() < first + kReplacements) break;
       RetrievalHead head{subject.trained.settings.seed,
-                         static_cast<Index>(place) / own.heads,
-                         static_cast<Index>(place) % own.heads,
+                         static_cast<Index>(place) / architecture.heads,
+                         static_cast<Index>(place) % architecture.heads,
                          subject.predicted[place],
                          subject.measured[place],
                          {}};
@@ -224,8 +225,8 @@ std::vector<RetrievalHead> HardRetrieval::heads() const {
 }
 
 Index HardRetrieval::worse() const {
-  const std::vector<RetrievalHead> found = heads();
-  return std::count_if(found.begin(), found.end(), [](const RetrievalHead& head) {
+  const std::vector<RetrievalHead> all = heads();
+  return std::count_if(all.begin(), all.end(), [](const RetrievalHead& head) {
     return head.loss(Replacement::hard).value > head.loss(Replacement::uniform).value;
   });
 }
@@ -234,8 +235,9 @@ std::vector<RetrievalModel> HardRetrieval::models() const {
   std::vector<RetrievalModel> models;
   for (const Subject& subject : subjects_) {
     if (subject.done.size() < 1 + kReplacements) continue;
-    const TrainSettings& own = subject.trained.settings;
-    RetrievalModel model{own.model.attention, own.seed, own.optimizer.steps, subject.loss(0), {}};
+    const TrainSettings& training = subject.trained.settings;
+    RetrievalModel model{
+        training.model.attention, training.seed, training.optimizer.steps, subject.loss(0), {}};
     for (std::size_t k = 0; k < kReplacements; ++k) model.losses[k] = subject.loss(1 + k);
     models.push_back(model);
   }
@@ -245,19 +247,19 @@ std::vector<RetrievalModel> HardRetrieval::models() const {
 RetrievalLosses HardRetrieval::losses() const {
   constexpr auto kHard = static_cast<std::size_t>(Replacement::hard);
   std::vector<double> soft, read_hard, hard, trained_hard, hard_read_soft;
-  const std::vector<RetrievalModel> found = models();
-  for (const RetrievalModel& model : found) {
-    const double own = model.losses[kHard].value;
+  const std::vector<RetrievalModel> all = models();
+  for (const RetrievalModel& model : all) {
+    const double read_hard_loss = model.losses[kHard].value;
     if (model.trained == AttentionKind::softmax) {
       soft.push_back(model.soft.value);
-      read_hard.push_back(own - model.soft.value);
+      read_hard.push_back(read_hard_loss - model.soft.value);
       continue;
     }
-    hard.push_back(own);
-    hard_read_soft.push_back(model.soft.value - own);
-    for (const RetrievalModel& other : found) {
+    hard.push_back(read_hard_loss);
+    hard_read_soft.push_back(model.soft.value - read_hard_loss);
+    for (const RetrievalModel& other : all) {
       if (other.trained == AttentionKind::softmax && other.seed == model.seed) {
-        trained_hard.push_back(own - other.soft.value);
+        trained_hard.push_back(read_hard_loss - other.soft.value);
       }
     }
   }
@@ -267,32 +269,32 @@ RetrievalLosses HardRetrieval::losses() const {
 
 std::vector<std::vector<RetrievalHead>> HardRetrieval::heads_by_model() const {
   std::vector<std::vector<RetrievalHead>> all;
-  const std::vector<RetrievalHead> found = heads();
+  const std::vector<RetrievalHead> measured = heads();
   for (const Subject& subject : subjects_) {
     if (subject.trained.settings.model.attention != AttentionKind::softmax) continue;
-    std::vector<RetrievalHead> own;
-    for (const RetrievalHead& head : found) {
-      if (head.seed == subject.trained.settings.seed) own.push_back(head);
+    std::vector<RetrievalHead> of_model;
+    for (const RetrievalHead& head : measured) {
+      if (head.seed == subject.trained.settings.seed) of_model.push_back(head);
     }
-    if (own.size() == subject.heads()) all.push_back(std::move(own));
+    if (of_model.size() == subject.heads()) all.push_back(std::move(of_model));
   }
   return all;
 }
 
 Estimate HardRetrieval::agreement() const {
   std::vector<Eigen::VectorXd> predicted, measured;
-  for (const std::vector<RetrievalHead>& own : heads_by_model()) {
-    predicted.push_back(vector_over(own, &RetrievalHead::predicted));
-    measured.push_back(vector_over(own, &RetrievalHead::measured));
+  for (const std::vector<RetrievalHead>& of_model : heads_by_model()) {
+    predicted.push_back(vector_over(of_model, &RetrievalHead::predicted));
+    measured.push_back(vector_over(of_model, &RetrievalHead::measured));
   }
   return mean_correlation(predicted, measured);
 }
 
 RetrievalCorrelation HardRetrieval::correlation(bool predicted) const {
   std::vector<Eigen::VectorXd> peaked, costs, worths;  // by model
-  for (std::vector<RetrievalHead> own : heads_by_model()) {
+  for (std::vector<RetrievalHead> of_model : heads_by_model()) {
     // Without what the head is worth there is no share of it.
-    std::erase_if(own, [](const RetrievalHead& head) {
+    std::erase_if(of_model, [](const RetrievalHead& head) {
       const Estimate& worth = head.loss(Replacement::uniform);
       return !(worth.value > 2 * worth.error);
     });
@@ -300,9 +302,9 @@ RetrievalCorrelation HardRetrieval::correlation(bool predicted) const {
       return [replacement](const RetrievalHead& head) { return head.loss(replacement).value; };
     };
     peaked.push_back(
-        vector_over(own, predicted ? &RetrievalHead::predicted : &RetrievalHead::measured));
-    costs.push_back(vector_over(own, loss(Replacement::hard)));
-    worths.push_back(vector_over(own, loss(Replacement::uniform)));
+        vector_over(of_model, predicted ? &RetrievalHead::predicted : &RetrievalHead::measured));
+    costs.push_back(vector_over(of_model, loss(Replacement::hard)));
+    worths.push_back(vector_over(of_model, loss(Replacement::uniform)));
   }
   RetrievalCorrelation result{mean_correlation(peaked, costs), {}, kNaN, kNaN, kNaN, kNaN};
   const auto share = [&](const std::vector<Eigen::VectorXd>& cost) {

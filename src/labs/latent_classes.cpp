@@ -38,10 +38,10 @@ struct Rows {
         mean += weight[k] * (logits(k, t) - most);
       }
       mean /= sum;
-      const double own = logits(truth[static_cast<std::size_t>(t)], t) - most;
+      const double logit = logits(truth[static_cast<std::size_t>(t)], t) - most;
       const double log_sum = std::log(sum);
-      loss += log_sum - scale * own;
-      slope += mean - own;
+      loss += log_sum - scale * logit;
+      slope += mean - logit;
       entropy += log_sum - scale * mean;
     }
     const auto count = static_cast<double>(logits.cols());

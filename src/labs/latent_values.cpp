@@ -114,23 +114,23 @@ LatentValues::Draw LatentValues::draw(std::size_t length) const {
   const MatrixXd features = features_of(angles.leftCols(settings_.relevant), settings_.harmonics);
   const VectorXd wanted =
       features_of(MatrixXd::Zero(1, settings_.relevant), settings_.harmonics).row(0);
-  Draw found;
+  Draw draw;
   const double most = logits.maxCoeff();
   VectorXd weights(keys);
   for (const double temperature : temperatures_) {
     for (Index t = 0; t < keys; ++t) weights[t] = exp_nonpositive((logits[t] - most) / temperature);
     weights /= weights.sum();
-    found.bias.push_back((features.transpose() * weights - wanted).squaredNorm());
-    found.variance.push_back(kNoise * kNoise * weights.squaredNorm());
+    draw.bias.push_back((features.transpose() * weights - wanted).squaredNorm());
+    draw.variance.push_back(kNoise * kNoise * weights.squaredNorm());
   }
   MatrixXd precision = features.transpose() * features / (kNoise * kNoise);
   precision.diagonal().array() += 1;
-  found.posterior = wanted.dot(precision.llt().solve(wanted));
+  draw.posterior = wanted.dot(precision.llt().solve(wanted));
   const VectorXd linear =
       2 * norms.cwiseProduct(cosines.rowwise().sum()) / static_cast<double>(keys);
-  found.linear = (features.transpose() * linear - wanted).squaredNorm() +
-                 kNoise * kNoise * linear.squaredNorm();
-  return found;
+  draw.linear = (features.transpose() * linear - wanted).squaredNorm() +
+                kNoise * kNoise * linear.squaredNorm();
+  return draw;
 }
 
 bool LatentValues::advance() {
@@ -202,16 +202,16 @@ std::array<Estimate, N> LatentValues::jackknifed(const Value& value) const {
       square[m] += part[m] * part[m];
     }
   }
-  std::array<Estimate, N> found;
+  std::array<Estimate, N> estimates;
   for (std::size_t m = 0; m < N; ++m) {
     const double mean = sum[m] / n;
-    found[m] = {all[m], std::sqrt((n - 1) * std::max(0.0, square[m] / n - mean * mean))};
+    estimates[m] = {all[m], std::sqrt((n - 1) * std::max(0.0, square[m] / n - mean * mean))};
   }
-  return found;
+  return estimates;
 }
 
 std::vector<ValueLength> LatentValues::lengths() const {
-  std::vector<ValueLength> found;
+  std::vector<ValueLength> rows;
   for (std::size_t i = 0; i < draws_.size(); ++i) {
     const auto over = [&](double Draw::*error) {
       return estimate_over(draws_[i].size(), [&](std::size_t r) { return draws_[i][r].*error; });
@@ -223,10 +223,10 @@ std::vector<ValueLength> LatentValues::lengths() const {
         return std::array{best(i, left_out).error / posterior_error(i, left_out)};
       })[0];
     }
-    found.push_back({static_cast<Index>(settings_.lengths[i]), least.temperature, least.error,
-                     over(&Draw::posterior), over(&Draw::linear), ratio});
+    rows.push_back({static_cast<Index>(settings_.lengths[i]), least.temperature, least.error,
+                    over(&Draw::posterior), over(&Draw::linear), ratio});
   }
-  return found;
+  return rows;
 }
 
 double LatentValues::posterior_error(std::size_t length, Index without) const {

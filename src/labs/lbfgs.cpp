@@ -38,19 +38,19 @@ double Lbfgs::gradient_size() const {
 }
 
 VectorXd Lbfgs::direction() const {
-  VectorXd found = -gradient_;
+  VectorXd direction = -gradient_;
   std::vector<double> shares(pairs_.size());
   for (std::size_t i = pairs_.size(); i-- > 0;) {
-    shares[i] = inner(pairs_[i].step, found) / pairs_[i].product;
-    found -= shares[i] * pairs_[i].change;
+    shares[i] = inner(pairs_[i].step, direction) / pairs_[i].product;
+    direction -= shares[i] * pairs_[i].change;
   }
   const Pair& last = pairs_.back();
-  found *= last.product / inner(last.change, last.change);
+  direction *= last.product / inner(last.change, last.change);
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const double back = inner(pairs_[i].change, found) / pairs_[i].product;
-    found += (shares[i] - back) * pairs_[i].step;
+    const double back = inner(pairs_[i].change, direction) / pairs_[i].product;
+    direction += (shares[i] - back) * pairs_[i].step;
   }
-  return found;
+  return direction;
 }
 
 bool Lbfgs::advance() {

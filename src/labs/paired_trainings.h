@@ -108,12 +108,12 @@ class PairedTrainings {
     const std::size_t size_of_seed = runs_of_seed() * sizeof(Measures);
     found_.resize(seeds_ * runs_of_seed());
     for (std::size_t seed = 0; seed < seeds_; ++seed) {
-      const std::vector<std::byte>& own = partitions[seed % partitions.size()];
+      const std::vector<std::byte>& bytes = partitions[seed % partitions.size()];
       const std::size_t start = seed / partitions.size() * size_of_seed;
-      if (own.size() < start + size_of_seed) {
+      if (bytes.size() < start + size_of_seed) {
         throw InvalidArgument("partitions", "be complete");
       }
-      std::memcpy(&found_[seed * runs_of_seed()], own.data() + start, size_of_seed);
+      std::memcpy(&found_[seed * runs_of_seed()], bytes.data() + start, size_of_seed);
     }
   }
 

@@ -48,13 +48,14 @@ ParallelContexts::ParallelContexts(std::vector<TrainedModel> models, std::string
   const TrainedModel& first = models.front();
   length_ = first.settings.model.length;
   for (const TrainedModel& model : models) {
-    const ModelSettings& own = model.settings.model;
-    if (own.positions != Positions::rotary || own.attention != AttentionKind::softmax ||
-        own.objective != Objective::next || own.has_offset_terms()) {
+    const ModelSettings& architecture = model.settings.model;
+    if (architecture.positions != Positions::rotary ||
+        architecture.attention != AttentionKind::softmax ||
+        architecture.objective != Objective::next || architecture.has_offset_terms()) {
       throw InvalidArgument(
           "runs", "have rotary positions, softmax attention, all distances and the objective next");
     }
-    if (own.length != length_ || !(model.tokenizer == first.tokenizer)) {
+    if (architecture.length != length_ || !(model.tokenizer == first.tokenizer)) {
       throw InvalidArgument("runs", "have the same sequence length and vocabulary");
     }
   }
@@ -89,10 +90,10 @@ std::vector<ParallelContexts::Plan> ParallelContexts::plans() {
 }
 
 std::size_t ParallelContexts::number_of(ContextReading reading, Index blocks) const {
-  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) {
+  const auto place = std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) {
     return plan.reading == reading && plan.blocks == blocks;
   });
-  return static_cast<std::size_t>(found - plans_.begin());
+  return static_cast<std::size_t>(place - plans_.begin());
 }
 
 std::vector<Index> ParallelContexts::chosen(const Subject& subject, const Plan& plan,
@@ -238,15 +239,15 @@ MatrixXd ParallelContexts::by_passage(std::size_t number, bool added, const Valu
   for (const Subject& subject : subjects_) {
     if (subject.done.size() > number) done.push_back(&subject);
   }
-  MatrixXd found(std::ssize(done), std::ssize(passages_));
-  for (Index model = 0; model < found.rows(); ++model) {
-    const std::vector<Found>& own = done[static_cast<std::size_t>(model)]->done;
-    for (Index passage = 0; passage < found.cols(); ++passage) {
-      found(model, passage) =
-          value(own[number], passage) - (added ? value(own.front(), passage) : 0);
+  MatrixXd values(std::ssize(done), std::ssize(passages_));
+  for (Index model = 0; model < values.rows(); ++model) {
+    const std::vector<Found>& readings = done[static_cast<std::size_t>(model)]->done;
+    for (Index passage = 0; passage < values.cols(); ++passage) {
+      values(model, passage) =
+          value(readings[number], passage) - (added ? value(readings.front(), passage) : 0);
     }
   }
-  return found;
+  return values;
 }
 
 std::vector<ContextRow> ParallelContexts::rows() const {
@@ -294,20 +295,22 @@ std::vector<ContextHead> ParallelContexts::heads() const {
   for (const Subject& subject : subjects_) {
     if (subject.done.size() < plans_.size()) break;
     const Model<float>& model = subject.trained.model;
-    const ModelSettings& own = model.settings();
+    const ModelSettings& architecture = model.settings();
     const MatrixXd added = subject.done[number].entropies - subject.done.front().entropies;
     for (Index place = 0; place < added.rows(); ++place) {
-      const Index layer = place / own.heads;
-      const HeadFactors factors = model.head(layer, place % own.heads);
+      const Index layer = place / architecture.heads;
+      const HeadFactors factors = model.head(layer, place % architecture.heads);
       const VectorXd gain =
           model.parameters()
-              .segment(model.layout().layers[static_cast<std::size_t>(layer)].norm1, own.width)
+              .segment(model.layout().layers[static_cast<std::size_t>(layer)].norm1,
+                       architecture.width)
               .cast<double>();
       const MatrixXd query = gain.asDiagonal() * factors.query,
                      key = gain.asDiagonal() * factors.key;
       const SpectralMoments moments = moments_of_products(products_of_factors(query, key));
-      heads.push_back({subject.trained.settings.seed, layer, place % own.heads, moments.mean(),
-                       moments.variance(), subject.done.front().entropies.row(place).mean(),
+      heads.push_back({subject.trained.settings.seed, layer, place % architecture.heads,
+                       moments.mean(), moments.variance(),
+                       subject.done.front().entropies.row(place).mean(),
                        estimate_of(added.row(place))});
     }
   }
@@ -335,18 +338,18 @@ std::vector<PassageCorrelation> ParallelContexts::passages() const {
 
 std::array<PermutedCorrelation, kHeadPropertyNames.size()> ParallelContexts::properties() const {
   std::array<PermutedCorrelation, kHeadPropertyNames.size()> all;
-  const std::vector<ContextHead> found = heads();
+  const std::vector<ContextHead> measured = heads();
   const auto count = static_cast<std::size_t>(subjects_.front().trained.settings.model.depth *
                                               subjects_.front().trained.settings.model.heads);
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<VectorXd> property, added;  // by model
-    for (std::size_t first = 0; first < found.size(); first += count) {
-      const auto own = std::span(found).subspan(first, count);
-      property.push_back(vector_over(own, [&](const ContextHead& head) {
+    for (std::size_t first = 0; first < measured.size(); first += count) {
+      const auto of_model = std::span(measured).subspan(first, count);
+      property.push_back(vector_over(of_model, [&](const ContextHead& head) {
         return std::array{head.mean, head.variance, head.entropy}[k];
       }));
       added.push_back(
-          vector_over(own, [](const ContextHead& head) { return head.entropy_added.value; }));
+          vector_over(of_model, [](const ContextHead& head) { return head.entropy_added.value; }));
     }
     all[k] = permuted_correlation(property, added, Permutation::own, settings_.seed);
   }

@@ -224,13 +224,13 @@ double PositionMeaning::progress() const {
 std::vector<PositionRow> PositionMeaning::rows() const {
   std::vector<PositionRow> rows;
   for (std::size_t i = 0; i < minima_.size(); ++i) {
-    const std::vector<Minimum>& found = minima_[i];
-    const std::size_t sets = found.size() / kMinimumStarts;
+    const std::vector<Minimum>& minima = minima_[i];
+    const std::size_t sets = minima.size() / kMinimumStarts;
     PositionRow row{};
     row.samples_over_width = settings_.samples_over_width[i];
     row.datasets = static_cast<Index>(sets);
     for (std::size_t start = 0; start < kMinimumStarts; ++start) {
-      const auto at = [&](std::size_t set) { return found[set * kMinimumStarts + start]; };
+      const auto at = [&](std::size_t set) { return minima[set * kMinimumStarts + start]; };
       MinimumMeans& means = row.minima[start];
       means.loss = estimate_over(sets, [&](std::size_t s) { return at(s).loss; });
       means.position =
@@ -248,7 +248,7 @@ std::vector<PositionRow> PositionMeaning::rows() const {
     }
     const auto above_semantic = [&](MinimumStart start) {
       return estimate_over(sets, [&, at = static_cast<std::size_t>(start)](std::size_t s) {
-        return found[s * kMinimumStarts + at].loss - found[s * kMinimumStarts + 1].loss;
+        return minima[s * kMinimumStarts + at].loss - minima[s * kMinimumStarts + 1].loss;
       });
     };
     row.difference = above_semantic(MinimumStart::position);
@@ -265,16 +265,16 @@ std::vector<PositionRow> PositionMeaning::rows() const {
 }
 
 std::vector<double> PositionMeaning::crossings() const {
-  std::vector<double> found;
+  std::vector<double> crossings;
   const std::size_t sets = minima_.back().size() / kMinimumStarts;
   for (std::size_t set = 0; set < sets; ++set) {
     const double at = crossing_of(settings_.samples_over_width, [&](std::size_t i) {
       const std::vector<Minimum>& minima = minima_[i];
       return minima[set * kMinimumStarts].loss - minima[set * kMinimumStarts + 1].loss;
     });
-    if (!std::isnan(at)) found.push_back(at);
+    if (!std::isnan(at)) crossings.push_back(at);
   }
-  return found;
+  return crossings;
 }
 
 Estimate PositionMeaning::crossing() const { return estimate_of(crossings()); }

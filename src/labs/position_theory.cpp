@@ -84,9 +84,10 @@ SampleLaw::SampleLaw() {
     for (int j = kMirror - i; j < kNodes; ++j) {
       for (int k = 0; k < kNodes; ++k) {
         for (int l = i + j > kMirror ? 0 : kMirror - k; l < kNodes; ++l) {
-          const bool own = i + j == kMirror && k + l == kMirror;
-          nodes_.push_back({{at[i], at[j], at[k], at[l]},
-                            (own ? 1 : 2) * weight[i] * weight[j] * weight[k] * weight[l]});
+          const bool is_own_mirror = i + j == kMirror && k + l == kMirror;
+          nodes_.push_back(
+              {{at[i], at[j], at[k], at[l]},
+               (is_own_mirror ? 1 : 2) * weight[i] * weight[j] * weight[k] * weight[l]});
         }
       }
     }
@@ -112,9 +113,9 @@ double SampleLaw::best_constant(const TiedProblem& problem) const {
   const double std = problem.token_std;
   double mean = 0, square = 0;  // of one row: both have the same law about their own mean
   for (const auto& [at, weight] : nodes_) {
-    const double own = problem.teacher(std * at[0], std * at[1])[0];
-    mean += weight * own;
-    square += weight * own * own;
+    const double weight_on_self = problem.teacher(std * at[0], std * at[1])[0];
+    mean += weight * weight_on_self;
+    square += weight * weight_on_self * weight_on_self;
   }
   return 2 * std * std * (square - mean * mean);
 }
@@ -147,15 +148,16 @@ bool SaddlePoint::advance() {
     const auto from = [&](double h1, double h2) {
       return Proximal(cavity1, cavity2, h1, h2, now.position, stiffness, target, scale);
     };
-    Proximal found = begins ? from(cavity1, cavity2) : from(fields_[k].first, fields_[k].second);
+    Proximal proximal = begins ? from(cavity1, cavity2) : from(fields_[k].first, fields_[k].second);
     if (!begins && iterations_ <= kChoices) {
       const Proximal other = from(cavity1, cavity2);
-      if (other.value < found.value) found = other;
+      if (other.value < proximal.value) proximal = other;
     }
-    fields_[k++] = {found.first, found.second};
-    const SampleLoss loss(found.first + now.position, found.second - now.position, target, scale);
-    const double force1 = stiffness * (found.first - cavity1);
-    const double force2 = stiffness * (found.second - cavity2);
+    fields_[k++] = {proximal.first, proximal.second};
+    const SampleLoss loss(proximal.first + now.position, proximal.second - now.position, target,
+                          scale);
+    const double force1 = stiffness * (proximal.first - cavity1);
+    const double force2 = stiffness * (proximal.second - cavity2);
     // Trace of the derivative of the proximal point by the cavity field.
     const double a = 1 + loss.d11 / stiffness, b = loss.d12 / stiffness,
                  c = 1 + loss.d22 / stiffness;

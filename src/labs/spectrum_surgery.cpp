@@ -59,10 +59,11 @@ QueryEdit random_edit(const SurgeryFrame& frame, const MatrixXd& inverse, Surger
   const MatrixXd turned =
       root.transpose().triangularView<Eigen::Upper>().solve(identity(frame.key_mean.size()));
   const double trace = (turned * frame.features_keys[at]).trace();
-  const double own = std::sqrt(frame.features[at].trace() - trace * trace / rank);
-  QueryEdit edit = around_means(frame, surgery, dose, 1, -(norm / own) * (trace / rank) * inverse);
+  const double spread = std::sqrt(frame.features[at].trace() - trace * trace / rank);
+  QueryEdit edit =
+      around_means(frame, surgery, dose, 1, -(norm / spread) * (trace / rank) * inverse);
   edit.draw = draw;
-  edit.random = (norm / own) * turned;
+  edit.random = (norm / spread) * turned;
   return edit;
 }
 
@@ -114,14 +115,14 @@ std::vector<QueryEdit> surgery_edits(const SurgeryFrame& frame) {
     }
   };
   for (const double dose : kMeanDoses) {
-    const AddedMean own(dose, frame.trace, frame.norm, rank),
+    const AddedMean added(dose, frame.trace, frame.norm, rank),
         of_bare(dose, frame.bare_trace, frame.bare_norm, rank);
     edits.push_back(
-        around_means(frame, Surgery::mean, dose, own.alpha, own.alpha * own.a * inverse));
+        around_means(frame, Surgery::mean, dose, added.alpha, added.alpha * added.a * inverse));
     edits.push_back(around_means(frame, Surgery::bare_mean, dose, of_bare.alpha,
                                  of_bare.alpha * of_bare.a * bare));
     // ||alpha (A + a P) - A||^2, with <A, P> = tr(A).
-    const double less = own.alpha - 1, more = own.alpha * own.a;
+    const double less = added.alpha - 1, more = added.alpha * added.a;
     add_random(Surgery::random_mean, dose,
                std::sqrt(less * less * frame.norm * frame.norm + 2 * less * more * frame.trace +
                          more * more * rank));

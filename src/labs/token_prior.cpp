@@ -21,19 +21,19 @@ constexpr Index kEvaluated = 20;  // steps between evaluations
 /// Draws of a training run.
 enum class TokenPriorDraw : std::uint64_t { text, seed };
 
-TrainSettings model_of_bytes(const TokenPriorSettings& own, TokenPriorKind prior) {
+TrainSettings model_of_bytes(const TokenPriorSettings& chosen, TokenPriorKind prior) {
   TrainSettings settings;
   settings.model.width = 32;
   settings.model.length = kContext;
-  settings.model.positions = own.positions;
+  settings.model.positions = chosen.positions;
   settings.batch = 8;
-  settings.optimizer.steps = own.steps;
+  settings.optimizer.steps = chosen.steps;
   settings.optimizer.learning_rate = 1e-2;
   settings.log_every = kEvaluated;
   settings.eval_batches = 8;
   if (prior != TokenPriorKind::none) {
     settings.regularizer.kind = RegularizerKind::attention_prior;
-    settings.regularizer.prior_weight = own.prior_weight;
+    settings.regularizer.prior_weight = chosen.prior_weight;
     settings.regularizer.prior_distance = prior == TokenPriorKind::far ? kContext / 2 : 1;
   }
   return settings;
@@ -94,9 +94,10 @@ TokenPriors::Run TokenPriors::begin() {
     const std::size_t start = drawn(training_.size() - most + 1, TokenPriorDraw::text);
     texts_.clear();
     for (const double bytes : settings_.bytes) {
-      const auto own = std::string_view(training_).substr(start, static_cast<std::size_t>(bytes));
+      const auto training_text =
+          std::string_view(training_).substr(start, static_cast<std::size_t>(bytes));
       texts_.push_back(std::make_shared<const Text>(
-          tokenized_texts("bytes", own, validation_, /*min_count=*/1)));
+          tokenized_texts("bytes", training_text, validation_, /*min_count=*/1)));
     }
   }
   TrainSettings settings = model_of_bytes(settings_, static_cast<TokenPriorKind>(runs_.kind()));
@@ -130,8 +131,8 @@ std::vector<TokenPriorRow> TokenPriors::rows() const {
       row.bytes = static_cast<Index>(settings_.bytes[at]);
       row.trainings = static_cast<Index>(runs_.finished(at, prior));
       row.loss = of(&Measures::loss);
-      row.added = runs_.over(at, prior, kNone, [](const Measures& own, const Measures& none) {
-        return own.loss - none.loss;
+      row.added = runs_.over(at, prior, kNone, [](const Measures& trained, const Measures& none) {
+        return trained.loss - none.loss;
       });
       row.largest_weight = of(&Measures::largest_weight);
       row.mean_weight = of(&Measures::mean_weight);

@@ -30,9 +30,9 @@ struct Teacher {
 
   /// z_i = x_i . q / sqrt(d).
   OwnWeights operator()(double z1, double z2) const {
-    const OwnWeights own = own_weights(z1, z2);
-    return {(1 - share) * own[0] + share * positional[0],
-            (1 - share) * own[1] + share * positional[1]};
+    const OwnWeights by_meaning = own_weights(z1, z2);
+    return {(1 - share) * by_meaning[0] + share * positional[0],
+            (1 - share) * by_meaning[1] + share * positional[1]};
   }
 };
 
@@ -45,14 +45,14 @@ struct SampleLoss {
   double d11, d12, d22;  ///< second derivatives
 
   SampleLoss(double u1, double u2, const OwnWeights& target, double scale) {
-    const OwnWeights own = own_weights(u1, u2);
-    const double miss1 = own[0] - target[0], miss2 = own[1] - target[1];
+    const OwnWeights weights = own_weights(u1, u2);
+    const double miss1 = weights[0] - target[0], miss2 = weights[1] - target[1];
     value = scale / 2 * (miss1 * miss1 + miss2 * miss2);
     // Own weight i is the logistic of the logit u_i (u_i - u_j).
-    const double slope1 = own[0] * (1 - own[0]), slope2 = own[1] * (1 - own[1]);
+    const double slope1 = weights[0] * (1 - weights[0]), slope2 = weights[1] * (1 - weights[1]);
     const double by1 = scale * miss1 * slope1, by2 = scale * miss2 * slope2;
-    const double bend1 = scale * slope1 * (slope1 + miss1 * (1 - 2 * own[0]));
-    const double bend2 = scale * slope2 * (slope2 + miss2 * (1 - 2 * own[1]));
+    const double bend1 = scale * slope1 * (slope1 + miss1 * (1 - 2 * weights[0]));
+    const double bend2 = scale * slope2 * (slope2 + miss2 * (1 - 2 * weights[1]));
     const double a1 = 2 * u1 - u2, a2 = -u1, b1 = -u2, b2 = 2 * u2 - u1;
     d1 = by1 * a1 + by2 * b1;
     d2 = by1 * a2 + by2 * b2;

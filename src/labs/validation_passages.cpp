@@ -27,10 +27,10 @@ std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer
                               std::to_string(length),
                           "found " + std::to_string(tokens.size()));
   }
-  const Index found = std::min(count, 1 + last / length);
+  const Index passages_found = std::min(count, 1 + last / length);
   std::vector<std::vector<TokenId>> passages;
-  for (Index k = 0; k < found; ++k) {
-    const auto first = tokens.begin() + (found == 1 ? 0 : last * k / (found - 1));
+  for (Index k = 0; k < passages_found; ++k) {
+    const auto first = tokens.begin() + (passages_found == 1 ? 0 : last * k / (passages_found - 1));
     passages.emplace_back(first, first + length + 1);
   }
   return passages;
@@ -58,8 +58,8 @@ void EvaluatedPassages::evaluate_next(Model<float>& model, const Intervention<fl
   std::vector<double> each(targets.size());
   model.loss(targets, false, each);
   for (Index start = 0; start < std::ssize(each); start += length_) {
-    const auto own = targets.begin() + start;
-    const auto predicted = length_ - std::count(own, own + length_, kNoTarget);
+    const auto first_target = targets.begin() + start;
+    const auto predicted = length_ - std::count(first_target, first_target + length_, kNoTarget);
     const auto terms = each.begin() + start;
     losses.push_back(std::accumulate(terms, terms + length_, 0.0) / static_cast<double>(predicted) /
                      std::numbers::ln2);
