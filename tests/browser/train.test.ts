@@ -153,7 +153,7 @@ test('cards follow their runs, the verdict compares them with published seeds, a
     );
     expect(errors).toEqual([]);
   }
-});
+}, 120_000);
 
 test('titles of the curves keep clear of their axes, and controls within their column', async () => {
   const { page } = await visit(browser, `${host.address}#${TINY}`, { viewport: { width: 1280, height: 800 } });
