@@ -239,7 +239,7 @@ TEST_CASE(
   SafetensorsWriter two;
   add_layer(two, 0, "question.");
   add_layer(two, 0, "passage.");
-  CHECK_THAT(scan_failure(two).message, ContainsSubstring("'passage.', 'question.'"));
+  CHECK_THAT(scan_failure(two).message, ContainsSubstring("--stack, one of 'passage', 'question'"));
 }
 
 TEST_CASE("adapters without their model are refused by name", "[checkpoint]") {
