@@ -6,7 +6,7 @@ import type { Output, Training } from '../../web/engine/protocol';
 import operations from '../../web/generated/operations.json';
 import { run, temporaryFolder } from '../cli/eigenscope';
 import { RunComparison } from '../../web/chapters/train/runs/comparison';
-import { deviationPaths, pathName, verdictsText } from '../../web/chapters/train/equal-deviation/figure';
+import { deviationPaths, pathName, verdictsText } from '../../web/chapters/train/equal-deviation/words';
 import { escapesOf, pairedText, thresholdOf } from '../../web/chapters/train/escape/words';
 import {
   freezingOf,

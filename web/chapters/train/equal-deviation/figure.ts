@@ -4,71 +4,14 @@ import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot } from '../../../charts/plot';
 import { RUN_COLUMNS, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
 import { ends, lineLegend, linesPanel, type Panel, type Size, type Value } from '../experiments/panels';
-import { analysed, type PublishedResults } from '../experiments/results';
 import { meansText, runsText, signed } from '../experiments/rows';
-import { placesOf, regularizers } from '../methods';
+import { placesOf } from '../methods';
+import { deviationPaths, pathName, verdictsText, type DeviationPoint } from './words';
 
 /** Pixels of the panel on a wide page and on a phone. */
 const HEIGHT = { wide: 380, narrow: 280 };
 /** The paths with a colour: the others are in the export alone. */
 const SHOWN = ['metric-k2', 'metric-k0', 'metric-k4', 'frobenius-k2', 'effective-k2', 'temperature'];
-
-/** What the figure calls the forms of the penalty. */
-const FORMS: Readonly<Record<string, string>> = {
-  metric: regularizers['locater-covariance'],
-  frobenius: regularizers['locater-frobenius'],
-  effective: regularizers['locater-effective'],
-  plain: regularizers.locater,
-  random: regularizers['locater-random'],
-};
-
-/** A method of the grid, over its runs with a result. */
-export interface DeviationPoint {
-  path: string;
-  method: string;
-  runs: number;
-  failures: number;
-  /** Of the logits over the baseline's. */
-  deviation: number;
-  /** Loss minus the baseline's in nats per byte, and its 95% interval; NaN for one run. */
-  cost: number;
-  low: number;
-  high: number;
-  /** Of the logits' variance, that of the biases. */
-  share: number;
-}
-
-/** "LocAteR, Frobenius, target 0": a path without its strengths. */
-export function pathName(path: string): string {
-  const [form, target] = path.split('-k');
-  if (target === undefined) return 'softmax temperature';
-  return `${FORMS[form]}, ${target === '0' ? 'target 0' : `${target} times the threshold`}`;
-}
-
-/** The measured methods of each path, in the order of their strengths; a path begins with the baseline. */
-export function deviationPaths(results: PublishedResults): Map<string, DeviationPoint[]> {
-  const rows = analysed<Record<keyof Omit<DeviationPoint, 'path'>, number | null>>(results, 'bias_shares');
-  const measured = rows as unknown as (DeviationPoint & { method: string })[];
-  const { paths } = results.analysis.find(({ kind }) => kind === 'equal_deviation') as unknown as {
-    paths: Record<string, string[]>;
-  };
-  const pointOf = (path: string, method: string) =>
-    measured
-      .filter((row) => row.method === method && row.runs > 0)
-      .map((row) => ({ ...row, path, low: row.low ?? NaN, high: row.high ?? NaN }));
-  const known = Object.entries(paths).map(([path, methods]) => {
-    const points = methods.flatMap((method) => pointOf(path, method));
-    return [path, points.length > 0 ? [...pointOf(path, 'none'), ...points] : []] as const;
-  });
-  return new Map(known.filter(([, points]) => points.length > 0));
-}
-
-/** The verdicts of the plan in a sentence. */
-export function verdictsText(results: PublishedResults): string {
-  const verdicts = analysed<{ hypothesis: number; verdict: string }>(results, 'deviation_verdicts');
-  const names = ['bounded', 'biases below 10%', 'cheaper than the other forms', 'a loss below the baseline’s'];
-  return `Hypotheses of the plan: ${verdicts.map(({ hypothesis, verdict }) => `${names[hypothesis - 1]}: ${verdict}`).join('; ')}.`;
-}
 
 /** Loss against the achieved deviation of the logits, a line for each form of the penalty. */
 export const equalDeviationFigure: PanelsDescription<Map<string, DeviationPoint[]>> = {
