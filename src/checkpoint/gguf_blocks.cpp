@@ -1,6 +1,7 @@
 #include "checkpoint/gguf_blocks.h"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "checkpoint/dtype.h"
@@ -96,6 +97,70 @@ void decode_q6_k(const std::byte* block, float* out) {
   }
 }
 
+/// Two bits each: in each half of 128 elements four runs of 32 share the bytes.
+unsigned two_bits(const std::byte* bytes, std::size_t element) {
+  const std::size_t half = element / 128, run = element % 128 / 32, at = element % 32;
+  return byte_at(bytes, 32 * half + at) >> (2 * run) & 3;
+}
+
+/// For 16 elements each a scale and a minimum of four bits, the codes, then the scales of both.
+void decode_q2_k(const std::byte* block, float* out) {
+  const float scale = half_at(block + 80), minimum = half_at(block + 82);
+  for (std::size_t i = 0; i < kSuperBlock; ++i) {
+    const unsigned both = byte_at(block, i / 16);
+    out[i] = scale * static_cast<float>(both & 15) * static_cast<float>(two_bits(block + 16, i)) -
+             minimum * static_cast<float>(both >> 4);
+  }
+}
+
+/// Third bits, low two bits, scales of six bits for 16 elements each, and the scale of all. Byte k of the third bits has
+/// those of elements k, k + 32, ...
+void decode_q3_k(const std::byte* block, float* out) {
+  const float scale = half_at(block + 108);
+  const std::byte* const packed = block + 96;
+  for (std::size_t i = 0; i < kSuperBlock; ++i) {
+    const std::size_t part = i / 16;
+    const unsigned low = byte_at(packed, part % 8) >> (part / 8 * 4) & 15;
+    const unsigned high = byte_at(packed, 8 + part % 4) >> (part / 4 * 2) & 3;
+    const float step = scale * static_cast<float>(static_cast<int>(low | high << 4) - 32);
+    const unsigned third = byte_at(block, i % 32) >> (i / 32) & 1;
+    const unsigned code = two_bits(block + 32, i) | third << 2;
+    out[i] = step * static_cast<float>(static_cast<int>(code) - 4);
+  }
+}
+
+/// What codes of four bits stand for in IQ4_NL and IQ4_XS.
+constexpr std::array<float, 16> kUnevenLevels{-127, -104, -83, -65, -49, -35, -22, -10,
+                                              1,    13,   25,  38,  53,  69,  89,  113};
+/// The same in MXFP4, which has half of 2^(e - 127) as its scale.
+constexpr std::array<float, 16> kFloatLevels{0, 1,  2,  3,  4,  6,  8,  12,
+                                             0, -1, -2, -3, -4, -6, -8, -12};
+
+void decode_levels(const std::array<float, 16>& levels, float scale, const std::byte* nibbles,
+                   float* out) {
+  for (std::size_t i = 0; i < kBlock; ++i) out[i] = scale * levels[nibble(nibbles, i)];
+}
+
+void decode_iq4_nl(const std::byte* block, float* out) {
+  decode_levels(kUnevenLevels, half_at(block), block + 2, out);
+}
+
+/// The scale of all, high two bits of the scales of 8 parts, their low four bits, then the parts.
+void decode_iq4_xs(const std::byte* block, float* out) {
+  const float scale = half_at(block);
+  for (std::size_t part = 0; part < kSuperBlock / kBlock; ++part) {
+    const unsigned low = byte_at(block, 4 + part / 2) >> (part % 2 * 4) & 15;
+    const unsigned high = byte_at(block, 2 + part / 4) >> (part % 4 * 2) & 3;
+    const float step = scale * static_cast<float>(static_cast<int>(low | high << 4) - 32);
+    decode_levels(kUnevenLevels, step, block + 8 + part * kBlock / 2, out + part * kBlock);
+  }
+}
+
+void decode_mxfp4(const std::byte* block, float* out) {
+  const float scale = std::ldexp(1.0F, static_cast<int>(byte_at(block, 0)) - 128);
+  decode_levels(kFloatLevels, scale, block + 1, out);
+}
+
 constexpr std::array kTypes{
     GgufType{0, "F32", "F32", 1, 4, nullptr},
     GgufType{1, "F16", "F16", 1, 2, nullptr},
@@ -113,25 +178,25 @@ constexpr std::array kTypes{
     GgufType{12, "Q4_K", "", kSuperBlock, 144, decode_super<false>},
     GgufType{13, "Q5_K", "", kSuperBlock, 176, decode_super<true>},
     GgufType{14, "Q6_K", "", kSuperBlock, 210, decode_q6_k},
+    GgufType{10, "Q2_K", "", kSuperBlock, 84, decode_q2_k},
+    GgufType{11, "Q3_K", "", kSuperBlock, 110, decode_q3_k},
+    GgufType{20, "IQ4_NL", "", kBlock, 18, decode_iq4_nl},
+    GgufType{23, "IQ4_XS", "", kSuperBlock, 136, decode_iq4_xs},
+    GgufType{39, "MXFP4", "", kBlock, 17, decode_mxfp4},
 };
 
 /// Types of llama.cpp that are known by name only.
-constexpr std::array<std::pair<std::uint32_t, std::string_view>, 15> kOthers{{
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 10> kOthers{{
     {9, "Q8_1"},
-    {10, "Q2_K"},
-    {11, "Q3_K"},
     {15, "Q8_K"},
     {16, "IQ2_XXS"},
     {17, "IQ2_XS"},
     {18, "IQ3_XXS"},
     {19, "IQ1_S"},
-    {20, "IQ4_NL"},
     {21, "IQ3_S"},
     {22, "IQ2_S"},
-    {23, "IQ4_XS"},
     {29, "IQ1_M"},
     {34, "TQ1_0"},
-    {39, "MXFP4"},
 }};
 
 }  // namespace

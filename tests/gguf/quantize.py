@@ -18,7 +18,7 @@ import gguf_blocks  # noqa: E402
 
 DTYPES = {"F16": "<f2", "F32": "<f4"}
 PLAIN = {"F32": 0, "F16": 1}
-FALLBACK = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+FALLBACK = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0", "Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL"}
 CODES = {name: (number, size, decode) for name, number, size, _, decode in gguf_blocks.TYPES}
 NAMES = {
     "embeddings.word_embeddings": "token_embd",
@@ -132,6 +132,73 @@ def six_bits(x):
     return np.concatenate(parts, 1)
 
 
+def two_bits(codes):
+    """The low two bits of 256 codes: in each half four runs of 32 share the bytes."""
+    return (codes.reshape(-1, 2, 4, 32) % 4 * (4 ** np.arange(4))[:, None]).sum(2).reshape(-1, 64).astype(np.uint8)
+
+
+def two_bit_codes(x):
+    x = x.reshape(-1, 16, 16)
+    low = np.minimum(x.min(2), 0)
+    steps, offsets = (x.max(2) - low) / 3, -low
+    (d_bytes, d), (m_bytes, m) = halves(steps.max(1) / 15), halves(offsets.max(1) / 15)
+    scales, minima = (
+        np.clip(np.rint(divided(part, by[:, None])), 0, 15).astype(int) for part, by in ((steps, d), (offsets, m))
+    )
+    step, offset = (d[:, None] * scales)[..., None], (m[:, None] * minima)[..., None]
+    codes = np.clip(np.rint(divided(x + offset, step)), 0, 3).astype(int)
+    return np.concatenate([(scales + 16 * minima).astype(np.uint8), two_bits(codes), d_bytes, m_bytes], 1)
+
+
+def three_bits(x):
+    x = x.reshape(-1, 16, 16)
+    steps = np.abs(x).max(2) / 4
+    d_bytes, d = halves(steps.max(1) / 31)
+    scales = np.clip(np.rint(divided(steps, d[:, None])), 0, 31).astype(int)
+    codes = np.clip(np.rint(divided(x, (d[:, None] * scales)[..., None])), -4, 3).astype(int) + 4
+    third = (codes.reshape(-1, 8, 32) // 4 * (2 ** np.arange(8))[:, None]).sum(1)
+    stored = scales + 32
+    low = stored[:, :8] % 16 + stored[:, 8:] % 16 * 16
+    high = (stored.reshape(-1, 4, 4) // 16 * (4 ** np.arange(4))[:, None]).sum(1)
+    parts = [third.astype(np.uint8), two_bits(codes), low.astype(np.uint8), high.astype(np.uint8), d_bytes]
+    return np.concatenate(parts, 1)
+
+
+def nearest(levels, values):
+    return np.abs(values[..., None] - levels).argmin(-1)
+
+
+def largest(x):
+    """The number with the largest magnitude in each row."""
+    return np.take_along_axis(x, np.abs(x).argmax(-1)[..., None], -1)[..., 0]
+
+
+def uneven_levels(x):
+    scale_bytes, scale = halves(largest(x) / gguf_blocks.UNEVEN[0])
+    codes = nearest(gguf_blocks.UNEVEN, divided(x, scale[:, None]))
+    return np.concatenate([scale_bytes, packed_nibbles(codes.reshape(-1, 2, 16))], 1)
+
+
+def uneven_super_block(x):
+    x = x.reshape(-1, 8, 32)
+    steps = largest(x) / gguf_blocks.UNEVEN[0]
+    d_bytes, d = halves(np.abs(steps).max(1) / 31)
+    scales = np.clip(np.rint(divided(steps, d[:, None])), -32, 31).astype(int)
+    codes = nearest(gguf_blocks.UNEVEN, divided(x, (d[:, None] * scales)[..., None]))
+    stored = scales + 32
+    high = (stored // 16 * 4 ** np.arange(8)).sum(1).astype("<u2")[:, None].view(np.uint8)
+    low = (stored[:, ::2] % 16 + stored[:, 1::2] % 16 * 16).astype(np.uint8)
+    nibbles = packed_nibbles(codes.reshape(-1, 8, 2, 16)).reshape(-1, 128)
+    return np.concatenate([d_bytes, high, low, nibbles], 1)
+
+
+def float_levels(x):
+    most = np.abs(x).max(1)
+    power = np.floor(np.log2(np.maximum(most, 2.0**-120))) - 2
+    codes = nearest(gguf_blocks.FLOATS, x / 2.0 ** power[:, None])
+    return np.concatenate([(power + 127).astype(np.uint8)[:, None], packed_nibbles(codes.reshape(-1, 2, 16))], 1)
+
+
 ENCODE = {
     "Q4_0": (32, lambda x: plain(x, False, False)),
     "Q4_1": (32, lambda x: plain(x, True, False)),
@@ -141,6 +208,11 @@ ENCODE = {
     "Q4_K": (256, lambda x: super_block(x, False)),
     "Q5_K": (256, lambda x: super_block(x, True)),
     "Q6_K": (256, six_bits),
+    "Q2_K": (256, two_bit_codes),
+    "Q3_K": (256, three_bits),
+    "IQ4_NL": (32, uneven_levels),
+    "IQ4_XS": (256, uneven_super_block),
+    "MXFP4": (32, float_levels),
 }
 
 
