@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/dequantized.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/gguf.h"
 #include "checkpoint/shard_index.h"
@@ -102,7 +103,8 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   std::transform(others, given.end(), std::back_inserter(model), [](const auto& file) {
     return named(file->name(), [&] { return as_safetensors(file); });
   });
-  auto tensors = open_shards(std::move(model), index ? &*index : nullptr);
+  const auto tensors = dequantized(open_shards(std::move(model), index ? &*index : nullptr),
+                                   files.config.get());
   return files.stack.empty() ? tensors : stack_of(*tensors, files.stack);
 }
 

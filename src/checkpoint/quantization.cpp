@@ -24,89 +24,79 @@ constexpr auto kFp8 =
     "and save it"sv;
 constexpr auto kMlx = "open the original model, or convert it with mlx_lm.convert --dequantize"sv;
 
-/// The tensors of one linear layer.
-class LinearTensors {
- public:
-  /// `base` is what their names begin with, its dot included.
-  LinearTensors(const Tensors& tensors, std::string base)
-      : tensors_(tensors), base_(std::move(base)) {}
-
-  std::string name(std::string_view ending) const { return base_ + std::string(ending); }
-  bool has(std::string_view ending) const { return tensors_.contains(name(ending)); }
-  /// Whether a tensor is of one of these types.
-  bool is(std::string_view ending, std::initializer_list<Dtype> types) const {
-    const auto found = tensors_.find(name(ending));
-    return found != tensors_.end() &&
-           std::find(types.begin(), types.end(), found->second.dtype) != types.end();
-  }
-  /// Of a matrix; 0 for other tensors.
-  std::uint64_t columns(std::string_view ending) const {
-    const auto found = tensors_.find(name(ending));
-    return found == tensors_.end() || found->second.shape.size() != 2 ? 0 : found->second.shape[1];
-  }
-
- private:
-  const Tensors& tensors_;
-  std::string base_;
-};
-
 bool is_fp8(const LinearTensors& layer) {
   return layer.is(kWeight,
                   {Dtype::kF8E4M3, Dtype::kF8E5M2, Dtype::kF8E4M3Fnuz, Dtype::kF8E5M2Fnuz});
 }
 
-/// One way to quantize, shown by a tensor of the layer.
-struct Quantization {
-  std::string_view name, mark, advice;
-  bool (*fits)(const LinearTensors&) = [](const LinearTensors&) { return true; };
-};
 /// The more particular ones first.
 constexpr std::array kQuantizations{
     // AWQ packs eight outputs into a number, GPTQ eight inputs.
-    Quantization{"AWQ", "qweight", kOriginal,
+    Quantization{"AWQ", "qweight", kOriginal, Packing::awq,
                  [](const LinearTensors& layer) {
                    return !layer.has("g_idx") && layer.columns("qweight") < layer.columns("scales");
                  }},
-    Quantization{"GPTQ", "qweight", kOriginal},
-    Quantization{"NVFP4 (compressed-tensors)", "weight_packed", kCompressed,
+    Quantization{"GPTQ", "qweight", kOriginal, Packing::gptq},
+    Quantization{"NVFP4 (compressed-tensors)", "weight_packed", kCompressed, Packing::nvfp4,
                  [](const LinearTensors& layer) { return layer.has("weight_global_scale"); }},
-    Quantization{"packed (compressed-tensors)", "weight_packed", kCompressed},
-    Quantization{"NF4 (bitsandbytes)", "weight.quant_state.bitsandbytes__nf4", kBitsandbytes},
-    Quantization{"FP4 (bitsandbytes)", "weight.quant_state.bitsandbytes__fp4", kBitsandbytes},
+    Quantization{"packed (compressed-tensors)", "weight_packed", kCompressed, Packing::compressed},
+    Quantization{"NF4 (bitsandbytes)", "weight.quant_state.bitsandbytes__nf4", kBitsandbytes,
+                 Packing::bitsandbytes4},
+    Quantization{"FP4 (bitsandbytes)", "weight.quant_state.bitsandbytes__fp4", kBitsandbytes,
+                 Packing::bitsandbytes4},
     Quantization{"4-bit (bitsandbytes)", "weight.absmax", kBitsandbytes},
-    Quantization{"INT8 (bitsandbytes)", "SCB", kBitsandbytes},
-    Quantization{"NVFP4 (ModelOpt)", "weight_scale_2", kOriginal},
-    Quantization{"MLX", "scales", kMlx,
+    Quantization{"INT8 (bitsandbytes)", "SCB", kBitsandbytes, Packing::bitsandbytes8},
+    Quantization{"NVFP4 (ModelOpt)", "weight_scale_2", kOriginal, Packing::nvfp4},
+    Quantization{"MLX", "scales", kMlx, Packing::mlx,
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kU32}); }},
-    Quantization{"FP8", "weight_scale_inv", kFp8, is_fp8},
-    Quantization{"FP8", "weight_scale", kOriginal, is_fp8},
-    Quantization{"FP8", "weight", kOriginal, is_fp8},
-    Quantization{"INT8", "weight_scale", kCompressed,
+    Quantization{"FP8", "weight_scale_inv", kFp8, Packing::scaled, is_fp8},
+    Quantization{"FP8", "weight_scale", kOriginal, Packing::scaled, is_fp8},
+    Quantization{"FP8", "weight", kOriginal, Packing::unknown, is_fp8},
+    Quantization{"INT8", "weight_scale", kCompressed, Packing::scaled,
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kI8}); }},
     Quantization{"scaled", "weight_scale_inv", kOriginal},
     Quantization{"scaled", "weight_scale", kOriginal},
     Quantization{"scaled", "scales", kOriginal},
     Quantization{"scaled", "scale", kOriginal},
 };
-/// Marks that stand in the place of a weight.
-constexpr std::array kInstead{".qweight"sv, ".weight_packed"sv};
 
-std::string quantization_in(const LinearTensors& layer) {
-  const auto found = std::find_if(
-      kQuantizations.begin(), kQuantizations.end(),
-      [&](const Quantization& kind) { return layer.has(kind.mark) && kind.fits(layer); });
-  if (found == kQuantizations.end()) return "";
-  return std::string(found->name) + " weights ('" + shown_name(layer.name(found->mark)) + "'); " +
-         std::string(found->advice);
+/// "GPTQ weights ('...q_proj.qweight'); open ..."; empty for none.
+std::string quantization_text(const LinearTensors& layer) {
+  const Quantization* const kind = quantization_of(layer);
+  if (kind == nullptr) return "";
+  return std::string(kind->name) + " weights ('" + shown_name(layer.name(kind->mark)) + "'); " +
+         std::string(kind->advice);
 }
 
 }  // namespace
 
+const TensorInfo* LinearTensors::find(std::string_view ending) const {
+  const auto entry = tensors_.find(name(ending));
+  return entry == tensors_.end() ? nullptr : &entry->second;
+}
+
+bool LinearTensors::is(std::string_view ending, std::initializer_list<Dtype> types) const {
+  const TensorInfo* const tensor = find(ending);
+  return tensor != nullptr && std::find(types.begin(), types.end(), tensor->dtype) != types.end();
+}
+
+std::uint64_t LinearTensors::columns(std::string_view ending) const {
+  const TensorInfo* const tensor = find(ending);
+  return tensor == nullptr || tensor->shape.size() != 2 ? 0 : tensor->shape[1];
+}
+
+const Quantization* quantization_of(const LinearTensors& layer) {
+  const auto kind =
+      std::find_if(kQuantizations.begin(), kQuantizations.end(),
+                   [&](const Quantization& it) { return layer.has(it.mark) && it.fits(layer); });
+  return kind == kQuantizations.end() ? nullptr : &*kind;
+}
+
 std::string renamed_quantization(const Tensors& tensors) {
   for (const auto& [name, info] : tensors) {
-    for (const std::string_view ending : kInstead) {
+    for (const std::string_view ending : kPackedWeights) {
       if (name.ends_with(ending))
-        return quantization_in({tensors, name.substr(0, name.size() - ending.size() + 1)});
+        return quantization_text({tensors, name.substr(0, name.size() - ending.size() + 1)});
     }
   }
   return "";
@@ -114,10 +104,10 @@ std::string renamed_quantization(const Tensors& tensors) {
 
 void refuse_quantized(const Safetensors& file, const std::string& weight) {
   if (!weight.ends_with("." + std::string(kWeight))) return;
-  const std::string found =
-      quantization_in({file.tensors(), weight.substr(0, weight.size() - kWeight.size())});
-  if (found.empty()) return;
-  refuse_item(weight, "it must not be quantized in " + file.name() + ", but has " + found);
+  const std::string quantization =
+      quantization_text({file.tensors(), weight.substr(0, weight.size() - kWeight.size())});
+  if (quantization.empty()) return;
+  refuse_item(weight, "it must not be quantized in " + file.name() + ", but has " + quantization);
 }
 
 }  // namespace eigenscope

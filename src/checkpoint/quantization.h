@@ -1,12 +1,66 @@
-// Quantized weights, whose numbers are codes that only a scale beside them makes weights of.
+// Which quantization the tensors of a linear layer have.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "checkpoint/safetensors.h"
 
 namespace eigenscope {
+
+/// The tensors of one linear layer.
+class LinearTensors {
+ public:
+  using Tensors = std::map<std::string, TensorInfo>;
+  /// `base` is what their names begin with, its dot included, as in "model.layers.0.self_attn.q_proj.". `tensors` must
+  /// outlive the object.
+  LinearTensors(const Tensors& tensors, std::string base)
+      : tensors_(tensors), base_(std::move(base)) {}
+
+  std::string name(std::string_view ending) const { return base_ + std::string(ending); }
+  const std::string& base() const { return base_; }
+  /// The tensor with this ending, or null.
+  const TensorInfo* find(std::string_view ending) const;
+  bool has(std::string_view ending) const { return find(ending) != nullptr; }
+  /// Whether the tensor with this ending is there and of one of these types.
+  bool is(std::string_view ending, std::initializer_list<Dtype> types) const;
+  /// The columns of a matrix; 0 for other tensors and where there is none.
+  std::uint64_t columns(std::string_view ending) const;
+
+ private:
+  const Tensors& tensors_;
+  std::string base_;
+};
+
+/// How the stored tensors of a layer make its weight (dequantized.h).
+enum class Packing {
+  unknown,
+  scaled,         ///< codes of 8 bits with scales
+  awq,            ///< codes of 4 bits, inputs first, eight outputs in a number
+  gptq,           ///< codes of 2, 4 or 8 bits, several inputs in a number
+  compressed,     ///< compressed-tensors' codes of 4 or 8 bits with `weight_shape`
+  nvfp4,          ///< codes of 4 bits with scales of 8 bits and a scale of the whole tensor
+  bitsandbytes4,  ///< codes of 4 bits with a table of 16 numbers
+  bitsandbytes8,  ///< codes of 8 bits with the largest absolute value of each row
+  mlx             ///< MLX's codes with scales, and biases where they are integers
+};
+
+/// One way to quantize, shown by a tensor of the layer.
+struct Quantization {
+  std::string_view name;
+  std::string_view mark;    ///< ending of the tensor that shows it
+  std::string_view advice;  ///< what to open instead
+  Packing packing = Packing::unknown;
+  bool (*fits)(const LinearTensors&) = [](const LinearTensors&) { return true; };
+};
+
+/// The quantization of a layer; null for none that is known.
+const Quantization* quantization_of(const LinearTensors& layer);
+
+/// Endings of names that stand in the place of ".weight".
+inline constexpr std::string_view kPackedWeights[] = {".qweight", ".weight_packed"};
 
 /// Throws FormatError where the weight called `weight` ("...q_proj.weight") is quantized, judged by its type and by the
 /// tensors beside it, naming how and what to open instead. Knows FP8, INT8, NVFP4 and packed integers of

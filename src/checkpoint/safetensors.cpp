@@ -161,6 +161,16 @@ void Safetensors::read_as(const std::string& name, std::uint64_t first, std::spa
   }
 }
 
+void Safetensors::read_bytes(const std::string& name, std::uint64_t first,
+                             std::span<std::byte> out) const {
+  const TensorInfo& info = tensor(name);
+  const std::uint64_t size = info.end - info.begin;
+  if (first > size || out.size() > size - first)
+    refuse_item(name, "the tensor has only " + std::to_string(size) + " bytes");
+  const Shard& shard = shards_[info.shard];
+  shard.source->read(shard.data_start + info.begin + first, out);
+}
+
 Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t begin,
                                        std::uint64_t end) const {
   const TensorInfo& info = tensor(name);

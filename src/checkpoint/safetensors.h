@@ -65,6 +65,10 @@ class Safetensors {
   void read_elements(const std::string& name, std::uint64_t first, std::span<double> out) const;
   void read_elements(const std::string& name, std::uint64_t first, std::span<float> out) const;
 
+  /// Fills `out` with the stored bytes of a tensor of any type, from byte `first` of it on. Throws FormatError naming
+  /// the tensor when it is not there, too short, or when its bytes cannot be read.
+  void read_bytes(const std::string& name, std::uint64_t first, std::span<std::byte> out) const;
+
   /// Rows [begin, end) of a tensor of two dimensions: (end - begin) x columns.
   /// Throws FormatError as above, for another number of dimensions, and for rows outside it.
   Eigen::MatrixXd read_rows(const std::string& name, std::uint64_t begin, std::uint64_t end) const;

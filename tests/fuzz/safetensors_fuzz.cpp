@@ -1,5 +1,5 @@
-// Fuzzes the .safetensors reader, the families and the heads: whatever the bytes, the outcome is
-// numbers or one of the library's two exceptions.
+// Fuzzes the .safetensors reader, the decoding of quantized weights, the families and the heads:
+// whatever the bytes, the outcome is numbers or one of the library's two exceptions.
 //
 // Byte 0 of an input chooses the head count (low seven bits; 0 leaves it to an embedded config)
 // and the framing (high bit). Without the high bit the rest is the file as it is. With it the rest
@@ -13,8 +13,11 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "checkpoint/dequantized.h"
 #include "checkpoint/heads.h"
 #include "support/error.h"
 
@@ -84,7 +87,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto file = std::make_shared<const Safetensors>(
         std::make_shared<MemorySource>("fuzz.safetensors", std::move(bytes)));
     for (const auto& [name, info] : file->tensors()) read_tensor(*file, name, info);
-    scan_heads(file, choice & 0x7f);
+    constexpr std::string_view kConfig =
+        R"({"quantization":{"bits":4,"group_size":8},"quantization_config":{"bits":4}})";
+    const auto text = std::as_bytes(std::span(kConfig));
+    MemorySource config("config.json", {text.begin(), text.end()});
+    const auto decoded = dequantized(file, &config);
+    for (const auto& [name, info] : decoded->tensors()) read_tensor(*decoded, name, info);
+    scan_heads(decoded, choice & 0x7f);
   } catch (const FormatError&) {
   } catch (const InvalidArgument&) {
   }

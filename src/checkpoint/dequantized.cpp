@@ -1,0 +1,680 @@
+#include "checkpoint/dequantized.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/config.h"
+#include "checkpoint/quantization.h"
+#include "checkpoint/safetensors_view.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Table = std::array<float, 256>;
+
+/// The value of a small float with a sign bit, `exponent_bits` and `mantissa_bits`; without infinities or NaN.
+float small_float(unsigned code, unsigned exponent_bits, unsigned mantissa_bits) {
+  const unsigned sign = code >> (exponent_bits + mantissa_bits) & 1;
+  const unsigned exponent = code >> mantissa_bits & ((1u << exponent_bits) - 1);
+  const unsigned mantissa = code & ((1u << mantissa_bits) - 1);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const unsigned whole = exponent == 0 ? mantissa : mantissa | 1u << mantissa_bits;
+  const int power =
+      static_cast<int>(std::max(exponent, 1u)) - bias - static_cast<int>(mantissa_bits);
+  const float magnitude = std::ldexp(static_cast<float>(whole), power);
+  return sign == 1 ? -magnitude : magnitude;
+}
+
+template <class ValueOf>
+Table table_of(ValueOf value_of) {
+  Table table;
+  for (unsigned code = 0; code < table.size(); ++code) table[code] = value_of(code);
+  return table;
+}
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// The values of one byte: of FP8, of a signed integer, and of a power of two (the scales of MX formats).
+Table byte_table(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF8E4M3:
+      return table_of(
+          [](unsigned code) { return (code & 127) == 127 ? kNan : small_float(code, 4, 3); });
+    case Dtype::kF8E5M2:
+      return table_of(
+          [](unsigned code) { return half_to_float(static_cast<std::uint16_t>(code << 8)); });
+    case Dtype::kI8:
+      return table_of(
+          [](unsigned code) { return static_cast<float>(static_cast<std::int8_t>(code)); });
+    default:  // F8_E8M0
+      return table_of([](unsigned code) {
+        return code == 255 ? kNan : std::ldexp(1.0F, static_cast<int>(code) - 127);
+      });
+  }
+}
+
+/// Whole numbers, less `middle`.
+Table integers(float middle) {
+  return table_of([=](unsigned code) { return static_cast<float>(code) - middle; });
+}
+
+/// A weight to decode: weight[row, column] = table[code] * scale + offset, where blocks of elements share scale and
+/// offset.
+struct QuantizedWeight {
+  std::string base;  ///< what the names of its tensors begin with, its dot included
+  std::string codes;
+  Packing packing = Packing::unknown;
+  std::uint64_t rows = 0, columns = 0;
+  unsigned bits = 8;        ///< of a code
+  bool high_first = false;  ///< the first of two codes in a byte is the high half
+  std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
+  std::string scales;
+  unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
+
+  std::uint64_t scale_columns() const { return (columns + block_columns - 1) / block_columns; }
+  std::uint64_t scale_rows() const { return (rows + block_rows - 1) / block_rows; }
+  /// Whether the codes of an input, for all outputs, lie together.
+  bool inputs_first() const { return packing == Packing::awq || packing == Packing::gptq; }
+};
+
+/// What is read once for a weight.
+struct DecodingTables {
+  Table values{};
+  std::vector<float>
+      scales;  ///< rows of blocks x columns of blocks; of `inputs_first` groups x outputs
+  std::vector<float> offsets;         ///< in the same order; empty for none
+  std::vector<std::uint32_t> words;   ///< of `inputs_first`: all codes
+  std::vector<std::uint32_t> groups;  ///< of `inputs_first`: of each input
+};
+
+/// Decides which weights can be decoded.
+class QuantizedLayers {
+ public:
+  QuantizedLayers(const Safetensors& file, ByteSource* config) : file_(file), source_(config) {}
+
+  std::optional<QuantizedWeight> weight_of(const LinearTensors& layer) {
+    const Quantization* const kind = quantization_of(layer);
+    if (kind == nullptr || kind->packing == Packing::unknown) return std::nullopt;
+    QuantizedWeight weight;
+    weight.base = layer.base();
+    weight.packing = kind->packing;
+    weight.codes = layer.name(codes_ending(*kind));
+    const bool known = plan(layer, *kind, weight);
+    if (!known || weight.rows == 0 || weight.columns == 0) return std::nullopt;
+    return weight;
+  }
+
+ private:
+  static std::string_view codes_ending(const Quantization& kind) {
+    const bool instead = kind.mark == "qweight" || kind.mark == "weight_packed";
+    return instead ? kind.mark : "weight";
+  }
+
+  bool plan(const LinearTensors& layer, const Quantization& kind, QuantizedWeight& weight) {
+    const TensorInfo& codes = *layer.find(codes_ending(kind));
+    if (codes.shape.size() != 2) return false;
+    weight.rows = codes.shape[0];
+    weight.columns = codes.shape[1];
+    switch (kind.packing) {
+      case Packing::scaled:
+        return has_readable_codes(codes) && !layer.has("weight_zero_point") &&
+               scaled_by(layer, kind.mark, weight);
+      case Packing::bitsandbytes8:
+        return codes.dtype == Dtype::kI8 && scaled_by(layer, "SCB", weight) &&
+               weight.block_rows == 1;
+      case Packing::nvfp4:
+        weight.bits = 4;
+        weight.columns *= 2;
+        return codes.dtype == Dtype::kU8 && grouped_by(layer, "weight_scale", 16, weight);
+      case Packing::compressed:
+        return compressed(layer, codes, weight);
+      case Packing::mlx:
+        return mlx(layer, codes, weight);
+      case Packing::bitsandbytes4:
+        return four_bits(layer, codes, weight);
+      case Packing::awq:
+      case Packing::gptq:
+        return inputs_first(layer, codes, weight);
+      case Packing::unknown:
+        break;
+    }
+    return false;
+  }
+
+  static bool has_readable_codes(const TensorInfo& codes) {
+    return codes.dtype == Dtype::kF8E4M3 || codes.dtype == Dtype::kF8E5M2 ||
+           codes.dtype == Dtype::kI8;
+  }
+
+  static std::uint64_t elements(const TensorInfo& tensor) {
+    return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
+  }
+
+  /// Rows or columns that share a scale, for `count` scales along a dimension; 0 where it is not clear.
+  static std::uint64_t block_of(std::uint64_t size, std::uint64_t count) {
+    constexpr std::uint64_t kUsual = 128;
+    if (count == 0) return 0;
+    if ((size + kUsual - 1) / kUsual == count) return kUsual;
+    return size % count == 0 ? size / count : 0;
+  }
+
+  /// A scale of the tensor, of each row, or of blocks.
+  static bool scaled_by(const LinearTensors& layer, std::string_view ending,
+                        QuantizedWeight& weight) {
+    const TensorInfo* const scales = layer.find(ending);
+    if (scales == nullptr) return false;
+    weight.scales = layer.name(ending);
+    const std::vector<std::uint64_t>& shape = scales->shape;
+    if (elements(*scales) == 1) {
+      weight.block_rows = weight.rows;
+      weight.block_columns = weight.columns;
+      return true;
+    }
+    if (elements(*scales) == weight.rows &&
+        (shape.size() == 1 || (shape.size() == 2 && shape[1] == 1))) {
+      weight.block_columns = weight.columns;
+      return true;
+    }
+    if (shape.size() != 2) return false;
+    weight.block_rows = block_of(weight.rows, shape[0]);
+    weight.block_columns = block_of(weight.columns, shape[1]);
+    return weight.block_rows > 0 && weight.block_columns > 0;
+  }
+
+  /// A scale for every `size` columns of a row; 0: as many as the scales leave.
+  static bool grouped_by(const LinearTensors& layer, std::string_view ending, std::uint64_t size,
+                         QuantizedWeight& weight) {
+    const TensorInfo* const scales = layer.find(ending);
+    if (scales == nullptr || scales->shape.size() != 2 || scales->shape[0] != weight.rows)
+      return false;
+    const std::uint64_t groups = scales->shape[1];
+    if (groups == 0 || weight.columns % groups != 0) return false;
+    weight.scales = layer.name(ending);
+    weight.block_columns = weight.columns / groups;
+    return size == 0 || weight.block_columns == size;
+  }
+
+  bool compressed(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
+    const TensorInfo* const shape = layer.find("weight_shape");
+    if (codes.dtype != Dtype::kI32 || shape == nullptr || shape->dtype != Dtype::kI64 ||
+        shape->shape != std::vector<std::uint64_t>{2} || layer.has("weight_g_idx")) {
+      return false;
+    }
+    std::array<std::uint64_t, 2> sizes{};
+    file_.read_bytes(layer.name("weight_shape"), 0, std::as_writable_bytes(std::span(sizes)));
+    for (const unsigned bits : {4u, 8u}) {
+      if (sizes[0] != weight.rows || sizes[1] / 32 > weight.columns ||
+          sizes[1] * bits != weight.columns * 32) {
+        continue;
+      }
+      weight.columns = sizes[1];
+      weight.bits = bits;
+      const TensorInfo* const zeros = layer.find("weight_zero_point");
+      return grouped_by(layer, "weight_scale", 0, weight) &&
+             (zeros == nullptr ||
+              (zeros->dtype == Dtype::kI32 &&
+               zeros->shape == std::vector<std::uint64_t>{(weight.rows * bits + 31) / 32,
+                                                          weight.scale_columns()}));
+    }
+    return false;
+  }
+
+  /// The number of the configuration called `key`, that of the layer first.
+  std::uint64_t configured(const std::string& base, const std::string& key) {
+    if (!config_ && source_ != nullptr) config_ = Config::read(*source_);
+    if (!config_) return 0;
+    for (const std::string object : {"quantization.", "quantization_config."}) {
+      for (const std::string& path : {object + base + key, object + key}) {
+        if (const auto number = config_->positive_integer(path, 1 << 20)) return *number;
+      }
+    }
+    return 0;
+  }
+
+  bool mlx(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
+    const std::uint64_t words = weight.columns;
+    if (codes.dtype != Dtype::kU32 || words > std::uint64_t{1} << 32) return false;
+    const TensorInfo* const biases = layer.find("biases");
+    if (biases == nullptr) {  // MXFP4
+      weight.bits = 4;
+      weight.columns = words * 8;
+      return layer.is("scales", {Dtype::kU8}) && grouped_by(layer, "scales", 32, weight);
+    }
+    const std::uint64_t bits = configured(weight.base, "bits");
+    if (bits != 2 && bits != 4 && bits != 8) return false;
+    weight.bits = static_cast<unsigned>(bits);
+    weight.columns = words * 32 / bits;
+    const std::uint64_t group = configured(weight.base, "group_size");
+    return group > 0 && grouped_by(layer, "scales", group, weight) &&
+           biases->shape == layer.find("scales")->shape;
+  }
+
+  /// Codes of two elements in a byte, and a JSON text with the shape.
+  bool four_bits(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
+    const bool is_nf4 = layer.has("weight.quant_state.bitsandbytes__nf4");
+    const std::string state = layer.name(is_nf4 ? "weight.quant_state.bitsandbytes__nf4"
+                                                : "weight.quant_state.bitsandbytes__fp4");
+    const TensorInfo& text = file_.tensor(state);
+    const TensorInfo* const table = layer.find("weight.quant_map");
+    constexpr std::uint64_t kLongestState = 10'000;
+    if (codes.dtype != Dtype::kU8 || text.dtype != Dtype::kU8 ||
+        text.end - text.begin > kLongestState || table == nullptr || elements(*table) != 16 ||
+        !layer.has("weight.absmax")) {
+      return false;
+    }
+    std::string json(static_cast<std::size_t>(text.end - text.begin), '\0');
+    file_.read_bytes(state, 0, std::as_writable_bytes(std::span(json)));
+    const Config facts = Config::parse(json, state);
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+    const auto rows = facts.positive_integer("shape.0", kMost);
+    const auto columns = facts.positive_integer("shape.1", kMost);
+    const auto block = facts.positive_integer("blocksize", kMost);
+    if (!rows || !columns || !block || facts.has("shape.2")) return false;
+    if ((*rows * *columns + 1) / 2 != elements(codes) || *columns % *block != 0) return false;
+    weight.rows = *rows;
+    weight.columns = *columns;
+    weight.bits = 4;
+    weight.high_first = true;
+    weight.block_columns = *block;
+    weight.scales = layer.name("weight.absmax");
+    const TensorInfo& absmax = *layer.find("weight.absmax");
+    const bool nested = absmax.dtype == Dtype::kU8 && layer.has("weight.nested_absmax") &&
+                        layer.has("weight.nested_quant_map");
+    return (nested || is_decodable(absmax.dtype)) &&
+           elements(absmax) == *rows * (*columns / *block);
+  }
+
+  bool inputs_first(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
+    const TensorInfo *const scales = layer.find("scales"), *const zeros = layer.find("qzeros");
+    if (codes.dtype != Dtype::kI32 || scales == nullptr || scales->shape.size() != 2 ||
+        zeros == nullptr || zeros->dtype != Dtype::kI32 || zeros->shape.size() != 2) {
+      return false;
+    }
+    const std::uint64_t groups = scales->shape[0], outputs = scales->shape[1];
+    if (groups == 0 || outputs == 0 || zeros->shape[0] != groups ||
+        (zeros->shape[1] * 32) % outputs != 0) {
+      return false;
+    }
+    const std::uint64_t bits = zeros->shape[1] * 32 / outputs;
+    if (bits != 4 && (weight.packing == Packing::awq || (bits != 2 && bits != 8))) return false;
+    weight.bits = static_cast<unsigned>(bits);
+    const std::uint64_t each = 32 / bits;  // codes in a number
+    if (weight.packing == Packing::awq) {
+      if (codes.shape[1] * each != outputs) return false;
+      weight.columns = codes.shape[0];
+    } else {
+      if (codes.shape[1] != outputs || codes.shape[0] > std::uint64_t{1} << 32) return false;
+      weight.columns = codes.shape[0] * each;
+      const TensorInfo* const order = layer.find("g_idx");
+      if (order != nullptr && (order->dtype != Dtype::kI32 ||
+                               order->shape != std::vector<std::uint64_t>{weight.columns})) {
+        return false;
+      }
+      // Zeros are stored less 1, except in files of the second format.
+      if (configured("", "bits") != bits) return false;
+      const bool second =
+          config_->text("quantization_config.checkpoint_format").value_or("gptq") == "gptq_v2";
+      weight.zero_step = second ? 0 : 1;
+    }
+    weight.rows = outputs;
+    weight.scales = layer.name("scales");
+    if (weight.columns % groups != 0) return false;
+    weight.block_columns = weight.columns / groups;
+    return true;
+  }
+
+  const Safetensors& file_;
+  ByteSource* source_;
+  std::optional<Config> config_;
+};
+
+/// The place of output k of eight in a number of AWQ.
+constexpr std::array<unsigned, 8> kAwqPlaces{0, 4, 1, 5, 2, 6, 3, 7};
+
+/// Reads what decodes a weight.
+class TableReader {
+ public:
+  TableReader(const Safetensors& file, const QuantizedWeight& weight)
+      : file_(file), weight_(weight) {}
+
+  DecodingTables read() const {
+    DecodingTables tables;
+    tables.scales = numbers(weight_.scales);
+    switch (weight_.packing) {
+      case Packing::scaled:
+      case Packing::bitsandbytes8:
+        tables.values = byte_table(file_.tensor(weight_.codes).dtype);
+        if (weight_.packing == Packing::bitsandbytes8) scale(tables, 1.0F / 127);
+        break;
+      case Packing::nvfp4:
+        tables.values = fp4();
+        if (has("weight_global_scale")) {
+          const float whole = only_number("weight_global_scale");
+          if (!(whole > 0)) refuse_item(name("weight_global_scale"), "it must be above 0");
+          scale(tables, 1 / whole);
+        } else {
+          scale(tables, only_number("weight_scale_2"));
+        }
+        break;
+      case Packing::compressed:
+        tables.values = integers(static_cast<float>(1u << (weight_.bits - 1)));
+        if (has("weight_zero_point")) add_zero_points(tables);
+        break;
+      case Packing::mlx:
+        tables.values = has("biases") ? integers(0) : fp4();
+        if (has("biases")) tables.offsets = numbers(name("biases"));
+        break;
+      case Packing::bitsandbytes4:
+        read_four_bits(tables);
+        break;
+      case Packing::awq:
+      case Packing::gptq:
+        read_inputs_first(tables);
+        break;
+      case Packing::unknown:
+        break;
+    }
+    return tables;
+  }
+
+ private:
+  std::string name(std::string_view ending) const { return weight_.base + std::string(ending); }
+  bool has(std::string_view ending) const { return file_.tensors().contains(name(ending)); }
+
+  static Table fp4() {
+    return table_of([](unsigned code) { return small_float(code & 15, 2, 1); });
+  }
+
+  static void scale(DecodingTables& tables, float by) {
+    for (float& value : tables.scales) value *= by;
+  }
+
+  std::vector<std::byte> bytes(const std::string& tensor) const {
+    const TensorInfo& info = file_.tensor(tensor);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(info.end - info.begin));
+    file_.read_bytes(tensor, 0, bytes);
+    return bytes;
+  }
+
+  std::vector<std::uint32_t> words(const std::string& tensor) const {
+    const std::vector<std::byte> raw = bytes(tensor);
+    std::vector<std::uint32_t> words(raw.size() / sizeof(std::uint32_t));
+    std::memcpy(words.data(), raw.data(), words.size() * sizeof(std::uint32_t));
+    return words;
+  }
+
+  /// All elements of a tensor; those of one byte that are no integers as FP8 or powers of two.
+  std::vector<float> numbers(const std::string& tensor) const {
+    const TensorInfo& info = file_.tensor(tensor);
+    if (is_decodable(info.dtype)) {
+      std::vector<float> values(
+          static_cast<std::size_t>((info.end - info.begin) * 8 / dtype_bits(info.dtype)));
+      file_.read_elements(tensor, 0, std::span<float>(values));
+      return values;
+    }
+    if (dtype_bits(info.dtype) != 8)
+      refuse_item(tensor, "its type must be F32, F16, BF16 or one of 8 bits, but it is " +
+                              std::string(dtype_name(info.dtype)));
+    const Table table = byte_table(info.dtype);
+    std::vector<float> values;
+    for (const std::byte code : bytes(tensor))
+      values.push_back(table[std::to_integer<unsigned>(code)]);
+    return values;
+  }
+
+  float only_number(std::string_view ending) const {
+    const std::vector<float> values = numbers(name(ending));
+    if (values.size() == 1) return values.front();
+    refuse_item(name(ending), "it must have one element, but has " + std::to_string(values.size()));
+  }
+
+  /// Zeros are packed along the rows.
+  void add_zero_points(DecodingTables& tables) const {
+    const std::vector<std::uint32_t> zeros = words(name("weight_zero_point"));
+    const std::uint64_t groups = weight_.scale_columns(), each = 32 / weight_.bits;
+    const std::uint32_t mask = (1u << weight_.bits) - 1;
+    for (std::uint64_t row = 0; row < weight_.rows; ++row) {
+      for (std::uint64_t group = 0; group < groups; ++group) {
+        const std::uint32_t word = zeros[static_cast<std::size_t>(row / each * groups + group)];
+        const std::uint32_t zero = word >> (row % each * weight_.bits) & mask;
+        const float scale = tables.scales[static_cast<std::size_t>(row * groups + group)];
+        const auto middle = static_cast<float>(1u << (weight_.bits - 1));
+        tables.offsets.push_back((middle - static_cast<float>(zero)) * scale);
+      }
+    }
+  }
+
+  void read_four_bits(DecodingTables& tables) const {
+    const std::vector<float> map = numbers(name("weight.quant_map"));
+    std::copy_n(map.begin(), 16, tables.values.begin());
+    if (file_.tensor(weight_.scales).dtype != Dtype::kU8) return;
+    // Scales are codes themselves, with scales of blocks of 256 and a common offset.
+    const std::vector<float> outer = numbers(name("weight.nested_absmax"));
+    const std::vector<float> nested = numbers(name("weight.nested_quant_map"));
+    const std::string state = has("weight.quant_state.bitsandbytes__nf4")
+                                  ? name("weight.quant_state.bitsandbytes__nf4")
+                                  : name("weight.quant_state.bitsandbytes__fp4");
+    const std::vector<std::byte> text = bytes(state);
+    const Config facts = Config::parse(
+        std::string_view(reinterpret_cast<const char*>(text.data()), text.size()), state);
+    const auto block = facts.positive_integer("nested_blocksize", 1 << 20);
+    const double offset = facts.number("nested_offset", -1e6, 1e6).value_or(0);
+    const std::vector<std::byte> codes = bytes(weight_.scales);
+    if (!block || nested.size() != 256 || outer.size() < (codes.size() + *block - 1) / *block) {
+      refuse_item(state,
+                  "it must have the size of the blocks of 'weight.nested_absmax', which must "
+                  "cover 'weight.absmax', with a table of 256 numbers");
+    }
+    for (std::size_t k = 0; k < codes.size(); ++k) {
+      tables.scales[k] = nested[std::to_integer<std::size_t>(codes[k])] *
+                             outer[k / static_cast<std::size_t>(*block)] +
+                         static_cast<float>(offset);
+    }
+  }
+
+  void read_inputs_first(DecodingTables& tables) const {
+    tables.values = integers(0);
+    tables.words = words(weight_.codes);
+    const std::vector<std::uint32_t> zeros = words(name("qzeros"));
+    const std::uint32_t mask = (1u << weight_.bits) - 1;
+    const std::uint64_t each = 32 / weight_.bits;
+    const bool is_awq = weight_.packing == Packing::awq;
+    for (std::size_t k = 0; k < tables.scales.size(); ++k) {
+      const std::uint64_t output = k % weight_.rows, group = k / weight_.rows;
+      const std::uint32_t word =
+          zeros[static_cast<std::size_t>(group * (weight_.rows / each) + output / each)];
+      const std::uint64_t place =
+          is_awq ? kAwqPlaces[static_cast<std::size_t>(output % each)] : output % each;
+      const std::uint32_t zero = (word >> (place * weight_.bits) & mask) + weight_.zero_step;
+      tables.offsets.push_back(-static_cast<float>(zero) * tables.scales[k]);
+    }
+    const std::uint64_t count = weight_.columns / weight_.block_columns;
+    if (!is_awq && has("g_idx")) {
+      tables.groups = words(name("g_idx"));
+      for (const std::uint32_t group : tables.groups) {
+        if (group >= count)
+          refuse_item(name("g_idx"), "it must have groups below " + std::to_string(count) +
+                                         ", but has " + std::to_string(group));
+      }
+      return;
+    }
+    for (std::uint64_t input = 0; input < weight_.columns; ++input)
+      tables.groups.push_back(static_cast<std::uint32_t>(input / weight_.block_columns));
+  }
+
+  const Safetensors& file_;
+  const QuantizedWeight& weight_;
+};
+
+class DequantizedView final : public SafetensorsView {
+ public:
+  DequantizedView(std::shared_ptr<const Safetensors> file, const std::vector<ViewedTensor>& tensors,
+                  std::vector<QuantizedWeight> weights)
+      : SafetensorsView(file->name(), tensors),
+        file_(std::move(file)),
+        tensors_(tensors),
+        weights_(std::move(weights)) {}
+
+ private:
+  /// The decoded weights come first.
+  void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
+    if (place >= weights_.size()) return file_->read_bytes(tensors_[place].name, offset, out);
+    const QuantizedWeight& weight = weights_[place];
+    const DecodingTables& tables = tables_of(place);
+    constexpr std::uint64_t kMostElements = 1 << 16;
+    std::vector<float> values;
+    while (!out.empty()) {
+      const std::uint64_t first = offset / sizeof(float), within = offset % sizeof(float);
+      const std::uint64_t count = std::min<std::uint64_t>(
+          (within + out.size() + sizeof(float) - 1) / sizeof(float), kMostElements);
+      values.resize(static_cast<std::size_t>(count));
+      decode(weight, tables, first, values);
+      const std::span<const std::byte> raw =
+          std::as_bytes(std::span(values)).subspan(static_cast<std::size_t>(within));
+      const std::size_t size = std::min(out.size(), raw.size());
+      std::copy_n(raw.begin(), size, out.begin());
+      out = out.subspan(size);
+      offset += size;
+    }
+  }
+
+  /// Queries and keys of a layer are read in turn, so that the tables of a few weights are kept.
+  const DecodingTables& tables_of(std::size_t place) {
+    constexpr std::size_t kMostKept = 3;
+    const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const auto& entry) { return entry.first == place; });
+    if (kept != kept_.end()) return kept->second;
+    if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+    kept_.emplace_back(place, TableReader(*file_, weights_[place]).read());
+    check(weights_[place], kept_.back().second);
+    return kept_.back().second;
+  }
+
+  static void check(const QuantizedWeight& weight, const DecodingTables& tables) {
+    const std::uint64_t scales = weight.scale_rows() * weight.scale_columns();
+    if (tables.scales.size() == scales &&
+        (tables.offsets.empty() || tables.offsets.size() == scales))
+      return;
+    refuse_item(weight.scales, "it must have " + std::to_string(scales) + " elements for '" +
+                                   shown_name(weight.codes) + "', but has " +
+                                   std::to_string(tables.scales.size()));
+  }
+
+  void decode(const QuantizedWeight& weight, const DecodingTables& tables, std::uint64_t first,
+              std::span<float> out) const {
+    if (weight.inputs_first()) return decode_inputs_first(weight, tables, first, out);
+    const std::uint64_t begin = first * weight.bits / 8,
+                        end = ((first + out.size()) * weight.bits + 7) / 8;
+    std::vector<std::byte> codes(static_cast<std::size_t>(end - begin));
+    file_->read_bytes(weight.codes, begin, codes);
+    const unsigned each = 8 / weight.bits, mask = (1u << weight.bits) - 1;
+    const unsigned log_each = each == 4 ? 2 : each - 1;
+    for (std::size_t i = 0; i < out.size();) {
+      const std::uint64_t element = first + i, row = element / weight.columns,
+                          column = element % weight.columns;
+      const auto block = static_cast<std::size_t>(row / weight.block_rows * weight.scale_columns() +
+                                                  column / weight.block_columns);
+      const float scale = tables.scales[block];
+      const float offset = tables.offsets.empty() ? 0 : tables.offsets[block];
+      const std::uint64_t same = std::min({weight.block_columns - column % weight.block_columns,
+                                           weight.columns - column, std::uint64_t{out.size() - i}});
+      for (const std::size_t stop = i + static_cast<std::size_t>(same); i < stop; ++i) {
+        const std::uint64_t at = first + i;
+        const auto byte =
+            std::to_integer<unsigned>(codes[static_cast<std::size_t>((at >> log_each) - begin)]);
+        const unsigned place = static_cast<unsigned>(at) & (each - 1);
+        const unsigned shift = (weight.high_first ? each - 1 - place : place) * weight.bits;
+        out[i] = tables.values[byte >> shift & mask] * scale + offset;
+      }
+    }
+  }
+
+  static void decode_inputs_first(const QuantizedWeight& weight, const DecodingTables& tables,
+                                  std::uint64_t first, std::span<float> out) {
+    const std::uint64_t each = 32 / weight.bits;
+    const std::uint32_t mask = (1u << weight.bits) - 1;
+    const bool is_awq = weight.packing == Packing::awq;
+    std::uint64_t output = first / weight.columns, input = first % weight.columns;
+    for (float& value : out) {
+      const std::uint64_t word = is_awq ? input * (weight.rows / each) + output / each
+                                        : input / each * weight.rows + output;
+      const std::uint64_t place =
+          is_awq ? kAwqPlaces[static_cast<std::size_t>(output % each)] : input % each;
+      const std::uint32_t code =
+          tables.words[static_cast<std::size_t>(word)] >> (place * weight.bits) & mask;
+      const auto block = static_cast<std::size_t>(
+          tables.groups[static_cast<std::size_t>(input)] * weight.rows + output);
+      value = static_cast<float>(code) * tables.scales[block] + tables.offsets[block];
+      if (++input < weight.columns) continue;
+      input = 0;
+      ++output;
+    }
+  }
+
+  std::shared_ptr<const Safetensors> file_;
+  std::vector<ViewedTensor> tensors_;
+  std::vector<QuantizedWeight> weights_;
+  std::vector<std::pair<std::size_t, DecodingTables>> kept_;
+};
+
+/// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
+std::optional<std::string> base_of(const std::string& name) {
+  constexpr std::array<std::string_view, 3> kCodes{".weight", kPackedWeights[0], kPackedWeights[1]};
+  for (const std::string_view ending : kCodes) {
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size() + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors> file,
+                                               ByteSource* config) {
+  const std::map<std::string, TensorInfo>& tensors = file->tensors();
+  QuantizedLayers layers(*file, config);
+  std::vector<QuantizedWeight> weights;
+  std::vector<ViewedTensor> viewed;
+  std::set<std::string> bases;
+  for (const auto& [name, info] : tensors) {
+    const std::optional<std::string> base = base_of(name);
+    if (!base || is_decodable(info.dtype) || bases.contains(*base)) continue;
+    std::optional<QuantizedWeight> weight = layers.weight_of({tensors, *base});
+    if (!weight) continue;
+    bases.insert(*base);
+    constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
+    if (weight->columns > kMostElements / weight->rows)
+      refuse_item(name, "its weight must have less than 2^40 elements");
+    viewed.push_back({*base + "weight",
+                      "F32",
+                      {weight->rows, weight->columns},
+                      weight->rows * weight->columns * sizeof(float)});
+    weights.push_back(std::move(*weight));
+  }
+  if (weights.empty()) return file;
+  for (const auto& [name, info] : tensors) {
+    // The base of a layer is the longest that ends with a dot, such as "q_proj." of "q_proj.weight.absmax".
+    bool belongs = false;
+    for (std::size_t dot = name.find('.'); dot != std::string::npos && !belongs;
+         dot = name.find('.', dot + 1)) {
+      belongs = bases.contains(name.substr(0, dot + 1)) && name.substr(dot + 1) != "bias";
+    }
+    if (!belongs)
+      viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
+  }
+  return std::make_shared<const Safetensors>(
+      std::make_shared<DequantizedView>(std::move(file), viewed, std::move(weights)));
+}
+
+}  // namespace eigenscope

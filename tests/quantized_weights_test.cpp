@@ -1,0 +1,125 @@
+// Quantized weights of .safetensors files: each decoding against numpy, and layers that cannot be decoded.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/dequantized.h"
+#include "checkpoint_failure.h"
+#include "paths.h"
+#include "safetensors_writer.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kLayer = "model.layers.0.self_attn.q_proj.";
+
+Bytes stored_bytes(const std::string& hex) {
+  Bytes bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+CheckpointFiles quantized_files(const Json& example, const std::string& without = "none") {
+  SafetensorsWriter writer;
+  for (const Json& tensor : example.at("tensors")) {
+    if (tensor.at("name") == kLayer + without) continue;
+    writer.add_raw(tensor.at("name"), tensor.at("dtype"), tensor.at("shape"),
+                   stored_bytes(tensor.at("bytes")));
+  }
+  writer.add("model.norm.weight", "F32", {2}, {1, 2});
+  const auto config = example.at("config").get<std::string>();
+  const auto text = std::as_bytes(std::span(config));
+  return {{std::make_shared<MemorySource>("model.safetensors", writer.bytes())},
+          nullptr,
+          std::make_shared<MemorySource>("config.json", Bytes(text.begin(), text.end()))};
+}
+
+const Json& example_of(const std::string& name) {
+  static const Json cases = reference("quantized-weights.json").at("cases");
+  return *std::find_if(cases.begin(), cases.end(),
+                       [&](const Json& it) { return it.at("name") == name; });
+}
+
+}  // namespace
+
+TEST_CASE("quantized weights decode as by an independent script", "[quantized]") {
+  for (const Json& example : reference("quantized-weights.json").at("cases")) {
+    CAPTURE(example.at("name").get<std::string>());
+    const auto tensors = open_tensors(quantized_files(example));
+    const auto shape = example.at("shape").get<std::vector<std::uint64_t>>();
+    REQUIRE(tensors->tensor(kLayer + "weight").shape == shape);
+    // The weight, perhaps a bias, and the norm: what decodes the weight is no tensor of the model.
+    const std::size_t kept = tensors->tensors().contains(kLayer + "bias") ? 3 : 2;
+    CHECK(tensors->tensors().size() == kept);
+    CHECK(tensors->read_vector("model.norm.weight") == std::vector<double>{1, 2});
+    const auto expected = example.at("values").get<std::vector<double>>();
+    double largest = 0;
+    for (const double value : expected) largest = std::max(largest, std::fabs(value));
+    // Ranges that begin and end within blocks, rows and bytes.
+    for (const std::size_t first : {std::size_t{0}, std::size_t{3}, expected.size() - 9}) {
+      std::vector<double> values(expected.size() - first);
+      tensors->read_elements(kLayer + "weight", first, values);
+      double worst = 0;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        worst = std::max(worst, std::fabs(values[i] - expected[first + i]));
+      CHECK(worst <= 1e-6 * largest);
+    }
+  }
+}
+
+TEST_CASE("a quantized layer that lacks a tensor is left to be refused", "[quantized]") {
+  const auto is_decoded = [](const std::string& name, const std::string& without) {
+    const auto tensors = open_tensors(quantized_files(example_of(name), without));
+    const auto entry = tensors->tensors().find(kLayer + "weight");
+    return entry != tensors->tensors().end() && entry->second.dtype == Dtype::kF32;
+  };
+  CHECK(is_decoded("FP8 tensor", "input_scale"));
+  CHECK_FALSE(is_decoded("FP8 tensor", "weight_scale"));
+  CHECK_FALSE(is_decoded("FP8 blocks", "weight_scale_inv"));
+  CHECK_FALSE(is_decoded("AWQ", "qzeros"));
+  CHECK_FALSE(is_decoded("AWQ", "scales"));
+  CHECK_FALSE(is_decoded("compressed-tensors integers", "weight_shape"));
+  CHECK_FALSE(is_decoded("MLX 4 bits", "scales"));
+  CHECK_FALSE(is_decoded("bitsandbytes FP4", "weight.quant_map"));
+  CHECK_FALSE(is_decoded("bitsandbytes NF4 with nested scales", "weight.nested_absmax"));
+  // Without config.json it is not known how MLX groups and GPTQ zeros are stored.
+  for (const std::string name : {"MLX 8 bits", "GPTQ 4 bits, gptq"}) {
+    CheckpointFiles files = quantized_files(example_of(name));
+    files.config = nullptr;
+    CHECK(open_tensors(files)->tensors().size() > 2);
+  }
+}
+
+TEST_CASE("tensors of a quantized layer that do not fit each other are not decoded",
+          "[quantized]") {
+  const auto weight_of = [](const std::vector<std::uint64_t>& codes,
+                            const std::vector<std::uint64_t>& scales) {
+    const auto bytes_of = [](const std::vector<std::uint64_t>& shape, std::uint64_t each) {
+      for (const std::uint64_t side : shape) each *= side;
+      return Bytes(static_cast<std::size_t>(each));
+    };
+    SafetensorsWriter writer;
+    writer.add_raw(kLayer + "weight", "F8_E4M3", codes, bytes_of(codes, 1));
+    writer.add_raw(kLayer + "weight_scale_inv", "F32", scales, bytes_of(scales, 4));
+    const auto file = open(writer.bytes());
+    return dequantized(file, nullptr)->tensor(kLayer + "weight").dtype;
+  };
+  CHECK(weight_of({256, 256}, {2, 2}) == Dtype::kF32);
+  CHECK(weight_of({250, 130}, {2, 2}) == Dtype::kF32);
+  CHECK(weight_of({96, 96}, {3, 2}) == Dtype::kF32);  // blocks of 32 x 48
+  CHECK(weight_of({250, 250}, {3, 3}) == Dtype::kF8E4M3);
+  CHECK(weight_of({4, 4}, {0, 4}) == Dtype::kF8E4M3);
+  CHECK(weight_of({0, 4}, {0, 1}) == Dtype::kF8E4M3);
+  CHECK(weight_of({4, 4}, {2, 2, 1}) == Dtype::kF8E4M3);
+  CHECK(weight_of({2, 4, 4}, {1}) == Dtype::kF8E4M3);
+}
