@@ -19,6 +19,7 @@
 #include "inference/forward_pass.h"
 #include "inference_models.h"
 #include "paths.h"
+#include "text/gguf_tokenizer.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;
@@ -220,9 +221,9 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
   CHECK(failure(one_tensor(2, {1, 32}, block)).kind == "none");
   CHECK(failure(one_tensor(2, {1, 33}, block)).message ==
         "some.weight: its rows of 33 elements must be whole blocks of 32, in model.gguf");
-  CHECK_THAT(failure(one_tensor(23, {1, 256}, block)).message,
+  CHECK_THAT(failure(one_tensor(22, {1, 256}, block)).message,
              ContainsSubstring("its type must be one of F32, F16") &&
-                 ContainsSubstring("but it is IQ4_XS"));
+                 ContainsSubstring("but it is IQ2_S"));
   CHECK_THAT(failure(one_tensor(99, {1, 256}, block)).message,
              ContainsSubstring("but it is type 99"));
   CHECK_THAT(failure(one_tensor(0, {1024, 1024}, block)).message,
@@ -377,13 +378,13 @@ TEST_CASE("GGUF rows whose order depends on missing metadata are refused", "[ggu
 
 TEST_CASE("the tensors of a GGUF file of another architecture can be mapped", "[gguf]") {
   GgufWriter writer;
-  writer.text("general.architecture", "command-r").integer("command-r.embedding_length", 2);
+  writer.text("general.architecture", "brand-new").integer("brand-new.embedding_length", 2);
   writer.tensor("blk.0.attn_q.weight", {4, 2}, 0, encode("F32", {1, 2, 3, 4, 5, 6, 7, 8}));
   writer.tensor("blk.0.attn_k.weight", {4, 2}, 0, encode("F32", {1, 0, 0, 1, 1, 1, 1, 0}));
   const CheckpointFiles files = files_of(writer);
   const auto tensors = open_tensors(files);
   const std::optional<Config> config = read_config(files);
-  CHECK(config->text("model_type") == "command-r");
+  CHECK(config->text("model_type") == "brand-new");
   HeadSettings settings{.heads = 2};
   settings.mapping = Mapping{"blk.{n}.attn_q.weight", "blk.{n}.attn_k.weight", ""};
   HeadScan scan(tensors, &*config, settings);
@@ -465,4 +466,165 @@ TEST_CASE("a GGUF file that is cut off anywhere is refused", "[gguf]") {
   }
   CHECK_NOTHROW(
       open_tensors({{std::make_shared<MemorySource>("whole.gguf", whole)}, nullptr, nullptr}));
+}
+
+TEST_CASE("heads of an architecture in GGUF have the conventions of its model type", "[gguf]") {
+  struct Architecture {
+    std::string name, type;
+    bool neighbours;  // rows of rotary pairs are put back into halves
+  };
+  const std::vector<Architecture> known{{"qwen2moe", "qwen2_moe", false},
+                                        {"qwen3moe", "qwen3_moe", false},
+                                        {"olmoe", "olmoe", false},
+                                        {"seed_oss", "seed_oss", false},
+                                        {"starcoder2", "starcoder2", false},
+                                        {"stablelm", "stablelm", false},
+                                        {"arcee", "arcee", true},
+                                        {"granite", "granite", true},
+                                        {"granitemoe", "granitemoe", true},
+                                        {"command-r", "cohere", false},
+                                        {"glm4", "glm4", false}};
+  std::vector<double> rows, gains(8, 1.0);
+  for (int row = 0; row < 8; ++row) rows.insert(rows.end(), 8, row);
+  for (const auto& [name, type, neighbours] : known) {
+    CAPTURE(name);
+    GgufWriter writer;
+    writer.text("general.architecture", name);
+    for (const auto& [key, value] : {std::pair("embedding_length", 8u),
+                                     {"block_count", 1u},
+                                     {"attention.head_count", 2u},
+                                     {"attention.head_count_kv", 2u}}) {
+      writer.integer(name + "." + key, value);
+    }
+    writer.number(name + ".rope.freq_base", 50);
+    if (name.starts_with("granite")) writer.number(name + ".attention.scale", 0.25F);
+    writer.tensor("blk.0.attn_norm.weight", {8}, 0, encode("F32", gains));
+    for (const std::string kind : {"q", "k"})
+      writer.tensor("blk.0.attn_" + kind + ".weight", {8, 8}, 0, encode("F32", rows));
+    const CheckpointFiles files = files_of(writer);
+    const std::optional<Config> config = read_config(files);
+    CHECK(config->text("model_type") == type);
+    const auto tensors = open_tensors(files);
+    std::vector<double> first(8 * 4);
+    tensors->read_elements("model.layers.0.self_attn.q_proj.weight", 0, first);
+    CHECK(first[8] == (neighbours ? 2 : 1));
+    CHECK(HeadScan(tensors, &*config, {}).total_heads() == 2);
+  }
+}
+
+namespace {
+
+TextTokenizer tokenizer_in(const GgufWriter& writer) {
+  return tokenizer_of_gguf({std::make_shared<MemorySource>("model.gguf", writer.bytes())}).value();
+}
+
+std::vector<int> ids_in(const GgufWriter& writer, std::string_view text) {
+  const TextTokenizer tokenizer = tokenizer_in(writer);
+  return tokenizer.wrapped(tokenizer.encode(text));
+}
+
+GgufWriter with_tokens(const std::string& model, const std::vector<std::string>& tokens,
+                       const std::vector<std::int32_t>& types) {
+  return GgufWriter()
+      .text("tokenizer.ggml.model", model)
+      .list("tokenizer.ggml.tokens", tokens)
+      .list("tokenizer.ggml.token_type", types);
+}
+
+/// SentencePiece's byte pairs; bytes C3 and A9 are "é".
+GgufWriter scored_pairs() {
+  return with_tokens("llama",
+                     {"<unk>", "<s>", "</s>", "<0xC3>", "<0xA9>", "\u2581", "a", "b", "ab", "ba",
+                      "\u2581a"},
+                     {2, 3, 3, 6, 6, 1, 1, 1, 1, 1, 1})
+      .list("tokenizer.ggml.scores", std::vector<float>{0, 0, 0, 0, 0, -9, -8, -7, -3, -1, -2})
+      .integer("tokenizer.ggml.bos_token_id", 1)
+      .integer("tokenizer.ggml.eos_token_id", 2);
+}
+
+GgufWriter listed_pairs(const std::string& name) {
+  return with_tokens("gpt2", {"a", "b", "\u0120", "1", "ab", "\u0120ab", "11", "<|end|>"},
+                     {1, 1, 1, 1, 1, 1, 1, 3})
+      .text("tokenizer.ggml.pre", name)
+      .list("tokenizer.ggml.merges", std::vector<std::string>{"a b", "\u0120 ab", "1 1"});
+}
+
+GgufWriter word_pieces() {
+  return with_tokens(
+      "bert", {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581un", "able", "\u2581able", "\u2581!"},
+      {3, 3, 3, 3, 1, 1, 1, 1});
+}
+
+GgufWriter unigrams() {
+  return with_tokens("t5", {"<pad>", "</s>", "<unk>", "\u2581", "\u2581a", "b", "ab", "\u2581ab"},
+                     {3, 3, 2, 1, 1, 1, 1, 1})
+      .list("tokenizer.ggml.scores", std::vector<float>{0, 0, 0, -2, -3, -4, -3, -8})
+      .integer("tokenizer.ggml.eos_token_id", 1)
+      .flag("tokenizer.ggml.add_space_prefix", true)
+      .flag("tokenizer.ggml.remove_extra_whitespaces", true);
+}
+
+}  // namespace
+
+// Ids by hand; `npm run test:gguf` compares genuine vocabularies with llama.cpp.
+TEST_CASE("the tokenizer inside a GGUF file encodes texts as llama.cpp does", "[gguf]") {
+  using Ids = std::vector<int>;
+  // "ba" has the largest score, then "_a".
+  CHECK(ids_in(scored_pairs(), "abab") == Ids{1, 10, 9, 7});
+  CHECK(ids_in(scored_pairs(), "a\u00e9") == Ids{1, 10, 3, 4});
+  CHECK(ids_in(scored_pairs(), "b</s>a") == Ids{1, 5, 7, 2, 10});
+  CHECK(ids_in(scored_pairs().flag("tokenizer.ggml.add_space_prefix", false), "ab a") ==
+        Ids{1, 8, 10});
+  CHECK(ids_in(scored_pairs()
+                   .flag("tokenizer.ggml.add_bos_token", false)
+                   .flag("tokenizer.ggml.add_eos_token", true),
+               "b") == Ids{5, 7, 2});
+  CHECK(ids_in(listed_pairs("gpt-2"), "ab ab11<|end|>") == Ids{4, 5, 6, 7});
+  CHECK(ids_in(listed_pairs("starcoder"), "ab ab11") == Ids{4, 5, 3, 3});
+  CHECK(ids_in(word_pieces(), "Unable able!") == Ids{2, 4, 5, 6, 7, 3});
+  CHECK(ids_in(word_pieces(), "unx") == Ids{2, 1, 3});
+  CHECK(tokenizer_in(word_pieces()).vocabulary().token(5) == "##able");
+  CHECK(ids_in(unigrams(), "  ab  ab ") == Ids{3, 6, 3, 6, 1});
+  CHECK(ids_in(unigrams(), "a?b") == Ids{4, 2, 5, 1});
+}
+
+TEST_CASE("a tokenizer in GGUF that cannot be read is refused with the name of its key", "[gguf]") {
+  const auto message = [](const GgufWriter& writer) {
+    return failure_of([&] { tokenizer_in(writer); }).message;
+  };
+  CHECK(!tokenizer_of_gguf({std::make_shared<MemorySource>("model.gguf", GgufWriter().bytes())}));
+  CHECK_THAT(message(with_tokens("rwkv", {"a"}, {1})),
+             ContainsSubstring("model.gguf: tokenizer.ggml.model: it must be bert, gemma4, gpt2"));
+  CHECK_THAT(
+      message(listed_pairs("brand-new")),
+      ContainsSubstring("tokenizer.ggml.pre: the pre-tokenizer 'brand-new' is not supported"));
+  CHECK_THAT(message(GgufWriter().text("tokenizer.ggml.model", "llama")),
+             ContainsSubstring("tokenizer.ggml.tokens: it must be a list of at least one"));
+  CHECK_THAT(message(with_tokens("llama", {"a", "b"}, {1, 1})),
+             ContainsSubstring("tokenizer.ggml.scores: it must have an entry for each of the 2"));
+  CHECK_THAT(message(with_tokens("llama", {"a", "b"}, {1})),
+             ContainsSubstring("tokenizer.ggml.token_type: it must have an entry for each"));
+  CHECK_THAT(message(with_tokens("llama", {"a"}, {1})
+                         .list("tokenizer.ggml.scores",
+                               std::vector<float>{std::numeric_limits<float>::infinity()})),
+             ContainsSubstring("tokenizer.ggml.scores: its numbers must be finite"));
+  CHECK_THAT(message(with_tokens("llama", {"a"}, {1})
+                         .list("tokenizer.ggml.scores", std::vector<float>{0})
+                         .integer("tokenizer.ggml.bos_token_id", 1)),
+             ContainsSubstring("tokenizer.ggml.bos_token_id: it must be below the 1 tokens"));
+  CHECK_THAT(message(with_tokens("gpt2", {"a"}, {1})
+                         .text("tokenizer.ggml.pre", "gpt-2")
+                         .list("tokenizer.ggml.merges", std::vector<std::string>{"a a"})),
+             ContainsSubstring("tokenizer.ggml.merges: 'aa' must be one of the tokens"));
+  CHECK_THAT(
+      message(
+          with_tokens("t5", {"<unk>"}, {2}).list("tokenizer.ggml.scores", std::vector<float>{0})),
+      ContainsSubstring("it must have at least one normal token"));
+  CHECK_THAT(
+      message(GgufWriter()
+                  .text("tokenizer.ggml.model", "llama")
+                  .list("tokenizer.ggml.tokens", std::vector<std::int32_t>{1})),
+      ContainsSubstring("tokenizer.ggml.tokens: it must be a list of at most 4194304 strings"));
+  CHECK_THAT(message(with_tokens("llama", {std::string(10'001, 'a')}, {1})),
+             ContainsSubstring("tokenizer.ggml.tokens: its strings must have at most 10000 bytes"));
 }

@@ -28,10 +28,29 @@ class GgufWriter {
   }
   /// As a vocabulary is stored.
   GgufWriter& texts(const std::string& key, std::uint64_t count, const std::string& value) {
-    begin(key, 9);
-    append(entries_, std::uint32_t{8});
-    append(entries_, count);
+    begin_list(key, 8, count);
     for (std::uint64_t i = 0; i < count; ++i) append_text(entries_, value);
+    return *this;
+  }
+
+  GgufWriter& flag(const std::string& key, bool value) {
+    begin(key, 7);
+    append(entries_, static_cast<std::uint8_t>(value));
+    return *this;
+  }
+  GgufWriter& list(const std::string& key, const std::vector<std::string>& values) {
+    begin_list(key, 8, values.size());
+    for (const std::string& value : values) append_text(entries_, value);
+    return *this;
+  }
+  GgufWriter& list(const std::string& key, const std::vector<float>& values) {
+    begin_list(key, 6, values.size());
+    for (const float value : values) append(entries_, value);
+    return *this;
+  }
+  GgufWriter& list(const std::string& key, const std::vector<std::int32_t>& values) {
+    begin_list(key, 5, values.size());
+    for (const std::int32_t value : values) append(entries_, value);
     return *this;
   }
 
@@ -77,6 +96,11 @@ class GgufWriter {
     append_text(entries_, key);
     append(entries_, type);
     ++count_;
+  }
+  void begin_list(const std::string& key, std::uint32_t type, std::uint64_t count) {
+    begin(key, 9);
+    append(entries_, type);
+    append(entries_, count);
   }
 
   Bytes entries_, infos_, data_;

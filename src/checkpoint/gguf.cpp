@@ -49,6 +49,14 @@ constexpr std::array kFourNorms{
     Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.pre_feedforward_layernorm"},
     Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_feedforward_layernorm"},
 };
+constexpr std::array kGlm4Norms{
+    Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_self_attn_layernorm"},
+    Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_mlp_layernorm"},
+};
+constexpr std::array kTwoMatrices{
+    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.c_fc"},
+    Renamed{"blk.{n}.ffn_down", "model.layers.{n}.mlp.c_proj"},
+};
 constexpr std::array kFusedGate{
     Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.gate_up_proj"},
 };
@@ -90,6 +98,18 @@ constexpr std::array kConverted{
     Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true, 62},
     Converted{{"olmo2"}, "olmo2", kFourNorms, kDecoder},
     Converted{{"phi3"}, "phi3", kFusedGate, kDecoder},
+    Converted{{"qwen2moe"}, "qwen2_moe", {}, kDecoder},
+    Converted{{"qwen3moe"}, "qwen3_moe", {}, kDecoder},
+    Converted{{"olmoe"}, "olmoe", {}, kDecoder},
+    Converted{{"seed_oss"}, "seed_oss", kFourNorms, kDecoder},
+    Converted{{"starcoder2"}, "starcoder2", kTwoMatrices, kDecoder},
+    Converted{{"stablelm"}, "stablelm", {}, kDecoder},
+    Converted{{"arcee"}, "arcee", {}, kDecoder, true},
+    Converted{{"granite"}, "granite", {}, kDecoder, true},
+    Converted{{"granitemoe"}, "granitemoe", {}, kDecoder, true},
+    // Their pairs are neighbours in Hugging Face's order too.
+    Converted{{"command-r"}, "cohere", {}, kDecoder},
+    Converted{{"glm4"}, "glm4", kGlm4Norms, kDecoder},
     Converted{{"bert"}, "bert", {}, kEncoder},
 };
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -19,7 +20,9 @@ namespace {
 constexpr std::array<char, 4> kMagic{'G', 'G', 'U', 'F'};
 constexpr std::size_t kChunkBytes = 1 << 16;
 constexpr std::uint64_t kLongestName = 1000;
-constexpr std::uint64_t kLongestList = 4096;
+constexpr std::uint64_t kLongestText =
+    10'000;                                   // bytes of one in a list; tokens of spaces have 2048
+constexpr std::uint64_t kLongestKept = 4096;  // elements of a list of the metadata
 constexpr std::uint64_t kMostTensors = 1'000'000;
 constexpr std::uint64_t kMostEntries = 10'000;  // found one after the other
 constexpr std::uint32_t kMostDimensions = 4;
@@ -27,10 +30,11 @@ constexpr std::uint64_t kLeastAlignment = 8;  // and a multiple of it
 constexpr std::uint64_t kLargestAlignment = 1 << 20;
 constexpr int kDeepestList = 4;
 
-/// Reads the file from its beginning, in blocks.
+/// Reads the file from a position on, in blocks.
 class Reader {
  public:
-  explicit Reader(ByteSource& source) : source_(source) {}
+  explicit Reader(ByteSource& source, std::uint64_t position = 0)
+      : source_(source), position_(position) {}
 
   template <class Number>
   Number number() {
@@ -41,12 +45,12 @@ class Reader {
     return value;
   }
 
-  /// A length and so many bytes; an empty text for one longer than `most`, which is passed over.
-  std::string text(std::uint64_t most) {
+  /// A length and so many bytes; nothing for a text longer than `most`, which is passed over.
+  std::optional<std::string> text(std::uint64_t most) {
     const auto length = number<std::uint64_t>();
     if (length > most) {
       skip(length);
-      return "";
+      return std::nullopt;
     }
     std::string text(static_cast<std::size_t>(length), '\0');
     fill(std::as_writable_bytes(std::span(text)));
@@ -86,8 +90,8 @@ class Reader {
 
   ByteSource& source_;
   std::vector<std::byte> chunk_;
-  std::uint64_t start_ = 0;     // of the chunk
-  std::uint64_t position_ = 0;  // of the next byte
+  std::uint64_t start_ = 0;  // of the chunk
+  std::uint64_t position_;   // of the next byte
 };
 
 /// The shortest decimal number with the same single precision: 1e-6 of a config.json was stored so.
@@ -100,6 +104,8 @@ double shortest(float value) {
   }
   return value;
 }
+
+constexpr std::uint32_t kFloat = 6, kFlag = 7, kText = 8, kList = 9;
 
 /// A type of metadata; texts and lists have no fixed size.
 struct ValueType {
@@ -121,16 +127,17 @@ constexpr std::array kValueTypes{
     number_type<std::int32_t>(),
     ValueType{4, [](Reader& reader) { return OrderedJson(shortest(reader.number<float>())); }},
     ValueType{1, [](Reader& reader) { return OrderedJson(reader.number<std::uint8_t>() != 0); }},
-    ValueType{0, [](Reader& reader) { return OrderedJson(reader.text(kLongestName)); }},
+    ValueType{0,
+              [](Reader& reader) { return OrderedJson(reader.text(kLongestName).value_or("")); }},
     ValueType{0, nullptr},
     number_type<std::uint64_t>(),
     number_type<std::int64_t>(),
     number_type<double>(),
 };
 
-const ValueType& value_type(Reader& reader) {
+std::uint32_t type_number(Reader& reader) {
   const auto type = reader.number<std::uint32_t>();
-  if (type < kValueTypes.size()) return kValueTypes[type];
+  if (type < kValueTypes.size()) return type;
   reader.refuse("the types of its metadata must be 0 to 12, but one is " + std::to_string(type));
 }
 
@@ -138,9 +145,9 @@ const ValueType& value_type(Reader& reader) {
 OrderedJson value_of(Reader& reader, const ValueType& type, int depth) {
   if (type.read != nullptr) return type.read(reader);
   if (depth == kDeepestList) reader.refuse("its metadata must not nest deeper than 4 lists");
-  const ValueType& inner = value_type(reader);
+  const ValueType& inner = kValueTypes[type_number(reader)];
   const auto count = reader.number<std::uint64_t>();
-  if (count > kLongestList && inner.bytes > 0) {
+  if (count > kLongestKept && inner.bytes > 0) {
     if (count > std::numeric_limits<std::uint64_t>::max() / inner.bytes)
       reader.refuse("a list is longer than the file");
     reader.skip(count * inner.bytes);
@@ -149,15 +156,15 @@ OrderedJson value_of(Reader& reader, const ValueType& type, int depth) {
   OrderedJson list = OrderedJson::array();
   for (std::uint64_t i = 0; i < count; ++i) {
     OrderedJson value = value_of(reader, inner, depth + 1);
-    if (count <= kLongestList) list.push_back(std::move(value));
+    if (count <= kLongestKept) list.push_back(std::move(value));
   }
-  if (count > kLongestList) return nullptr;
+  if (count > kLongestKept) return nullptr;
   return list;
 }
 
 GgufTensor tensor_of(Reader& reader) {
   GgufTensor tensor;
-  tensor.name = reader.text(kLongestName);
+  tensor.name = reader.text(kLongestName).value_or("");
   if (tensor.name.empty()) reader.refuse("the names of its tensors must have 1 to 1000 bytes");
   const auto dimensions = reader.number<std::uint32_t>();
   if (dimensions > kMostDimensions) {
@@ -213,6 +220,61 @@ std::uint64_t GgufHeader::integer(const std::string& key) const {
   return fits ? found->get<std::uint64_t>() : 0;
 }
 
+std::string GgufHeader::text(const std::string& key) const {
+  const auto entry = metadata.find(key);
+  return entry != metadata.end() && entry->is_string() ? entry->get<std::string>() : "";
+}
+
+namespace {
+
+/// `read(reader, type)`, with the file's number of the type, for each element of the list that begins at `place`, if `fits(type)`.
+template <class Fits, class Read>
+void for_each_element(ByteSource& source, const std::string& key, std::uint64_t place,
+                      const char* kind, const Fits& fits, const Read& read) {
+  Reader reader(source, place);
+  const std::uint32_t type = type_number(reader);
+  const auto count = reader.number<std::uint64_t>();
+  if (!fits(type) || count > GgufHeader::kLongestList) {
+    refuse_item(key, "it must be a list of at most " + std::to_string(GgufHeader::kLongestList) +
+                         " " + kind + ", but is one of " + std::to_string(count) +
+                         " elements of type " + std::to_string(type));
+  }
+  for (std::uint64_t i = 0; i < count; ++i) read(reader, type);
+}
+
+}  // namespace
+
+std::vector<std::string> GgufHeader::texts(ByteSource& source, const std::string& key) const {
+  std::vector<std::string> texts;
+  const auto list = lists.find(key);
+  if (list == lists.end()) return texts;
+  for_each_element(
+      source, key, list->second, "strings", [](std::uint32_t type) { return type == kText; },
+      [&](Reader& reader, std::uint32_t) {
+        std::optional<std::string> text = reader.text(kLongestText);
+        if (!text) {
+          refuse_item(key, "its strings must have at most " + std::to_string(kLongestText) +
+                               " bytes, but number " + std::to_string(texts.size()) + " has more");
+        }
+        texts.push_back(std::move(*text));
+      });
+  return texts;
+}
+
+std::vector<double> GgufHeader::numbers(ByteSource& source, const std::string& key) const {
+  std::vector<double> numbers;
+  const auto list = lists.find(key);
+  if (list == lists.end()) return numbers;
+  for_each_element(
+      source, key, list->second, "numbers",
+      [](std::uint32_t type) { return type != kFlag && kValueTypes[type].bytes > 0; },
+      [&](Reader& reader, std::uint32_t type) {
+        numbers.push_back(type == kFloat ? reader.number<float>()
+                                         : kValueTypes[type].read(reader).get<double>());
+      });
+  return numbers;
+}
+
 GgufHeader GgufHeader::read(ByteSource& source) {
   Reader reader(source);
   reader.skip(std::min<std::uint64_t>(kMagic.size(), source.size()));
@@ -229,10 +291,12 @@ GgufHeader GgufHeader::read(ByteSource& source) {
   GgufHeader header;
   std::set<std::string> keys;
   for (std::uint64_t i = 0; i < entries; ++i) {
-    std::string key = reader.text(kLongestName);
+    std::string key = reader.text(kLongestName).value_or("");
     if (!key.empty() && !keys.insert(key).second)
       reader.refuse("the key '" + shown_name(key) + "' must occur once, but occurs twice");
-    OrderedJson value = value_of(reader, value_type(reader), 0);
+    const std::uint32_t type = type_number(reader);
+    if (type == kList) header.lists[key] = reader.position();
+    OrderedJson value = value_of(reader, kValueTypes[type], 0);
     if (!key.empty() && !value.is_null()) header.metadata[std::move(key)] = std::move(value);
   }
   std::set<std::string> names;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,26 @@ struct GgufTensor {
 };
 
 struct GgufHeader {
+  /// The most elements of a list that `texts` and `numbers` read.
+  static constexpr std::uint64_t kLongestList = std::uint64_t{1} << 22;
+
   /// By key: numbers, truth values, texts of at most 1000 bytes and lists of at most 4096 of these. What is longer,
   /// such as a vocabulary, is left out.
   OrderedJson metadata = OrderedJson::object();
+  /// By key, for every list of the metadata: where it begins in the file, in bytes.
+  std::map<std::string, std::uint64_t> lists;
   std::vector<GgufTensor> tensors;
 
-  /// A number of the metadata that is an integer from 0 on; 0 where there is none.
+  /// The non-negative integer of this key; 0 if the key is missing or has another value.
   std::uint64_t integer(const std::string& key) const;
+  /// The string of this key; empty if the key is missing or has another value.
+  std::string text(const std::string& key) const;
+
+  /// A list of strings or of numbers of any length, read from `source`, the file of this header; empty if the key is
+  /// missing. Throws FormatError naming the key for elements of another kind, a string of more than 10,000
+  /// bytes, and more than kLongestList elements.
+  std::vector<std::string> texts(ByteSource& source, const std::string& key) const;
+  std::vector<double> numbers(ByteSource& source, const std::string& key) const;
 
   /// Reads versions 2 and 3, little-endian. Throws FormatError, naming the file or the tensor, for anything that the
   /// format forbids, such as a key or tensor that occurs twice and an offset that is no multiple of the alignment, and

@@ -1,23 +1,42 @@
 #include "operations/reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "checkpoint/gguf_header.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "text/gguf_tokenizer.h"
 
 namespace eigenscope {
 
 void describe(InputFields& f, ReaderInput& in) {
   describe(f, in.files);
-  f.file(FieldSource::tokenizer, "tokenizer", in.tokenizer, "tokenizer.json");
+  f.file(FieldSource::tokenizer, "tokenizer", in.tokenizer,
+         "tokenizer.json; a GGUF file has a tokenizer inside");
 }
+
+namespace {
+
+TextTokenizer open_tokenizer(const ReaderInput& in) {
+  if (in.tokenizer) return TextTokenizer::read(*in.tokenizer);
+  const auto& model = in.files.model;
+  const bool in_gguf = !model.empty() && std::all_of(model.begin(), model.end(),
+                                                     [](const File& it) { return is_gguf(*it); });
+  std::optional<TextTokenizer> tokenizer;
+  if (in_gguf) tokenizer = tokenizer_of_gguf(model);
+  if (!tokenizer) throw missing_beside(in.files, "tokenizer");
+  return std::move(*tokenizer);
+}
+
+}  // namespace
 
 Reader open_reader(const ReaderInput& in) {
   const Config config = needed_config(in.files);
-  if (!in.tokenizer) throw missing_beside(in.files, "tokenizer");
+  TextTokenizer tokenizer = open_tokenizer(in);
   return {std::make_shared<const Transformer>(open_tensors(in.files), config),
-          TextTokenizer::read(*in.tokenizer)};
+          std::move(tokenizer)};
 }
 
 std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen::Index length) {

@@ -1,5 +1,5 @@
-// Byte pair encoding: the characters of a piece are symbols, and neighbours merge in the order of the
-// list of merges.
+// Byte pair encoding: the characters of a piece are symbols, and neighbours merge in the order of a list of merges, or
+// of the scores of what they make.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,10 @@ class BytePair {
   /// again has its last rank, as in Hugging Face's `tokenizers`.
   void add_merge(int left, int right, int merged);
 
+  /// Lets two neighbours merge wherever their joined text is a token, the token with the largest score first, as
+  /// SentencePiece does, instead of by a list. `scores`, by id, must be finite and cover the vocabulary.
+  void merge_by_scores(const std::vector<double>& scores);
+
   /// Appends the ids of a piece. Throws InvalidArgument ("text") for a character that is not in the
   /// vocabulary where there is neither an unknown token nor all tokens of its bytes.
   void append(std::u32string_view piece, std::vector<int>& ids) const;
@@ -40,14 +44,16 @@ class BytePair {
     std::uint32_t rank;
     int result;
   };
-  const Merge* find_merge(int left, int right) const;
-  void append_symbols(const std::string& text, std::vector<int>& symbols) const;
+  std::optional<Merge> find_merge(int left, int right) const;
+  std::string text_of(int symbol) const;
+  void append_unknown(const std::string& text, std::vector<int>& symbols) const;
   void merge(std::vector<int>& symbols) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Rules rules_;
   std::uint32_t next_rank_ = 0;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by both ids
+  std::vector<std::uint32_t> ranks_;  // by id, where neighbours merge by scores; else empty
 };
 
 }  // namespace eigenscope

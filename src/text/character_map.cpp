@@ -15,26 +15,6 @@ constexpr std::size_t kBytes = 4;               // the most of a character
   throw InvalidArgument("it", must, found);
 }
 
-std::string decoded_base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const std::size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) refuse("be base64");
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xffu);
-    }
-  }
-  return bytes;
-}
-
 std::uint32_t unit_at(std::string_view bytes, std::size_t at) {
   std::uint32_t unit = 0;
   for (std::size_t k = 4; k-- > 0;) unit = unit << 8 | static_cast<unsigned char>(bytes[at + k]);
@@ -49,8 +29,7 @@ std::uint32_t offset(std::uint32_t unit) { return unit >> 10 << ((unit & 0x200u)
 
 }  // namespace
 
-CharacterMap::CharacterMap(std::string_view base64) {
-  const std::string bytes = decoded_base64(base64);
+CharacterMap::CharacterMap(std::string_view bytes) {
   if (bytes.size() < 4) refuse("have at least 4 bytes");
   const std::size_t size = unit_at(bytes, 0);
   if (size == 0 || size % 4 != 0 || size > bytes.size() - 4) {

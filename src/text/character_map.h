@@ -15,10 +15,10 @@ namespace eigenscope {
 /// grapheme cluster instead, which differs only where a table maps a sequence and its beginning).
 class CharacterMap {
  public:
-  /// `base64` encodes the size of a double-array trie in bytes, the trie (32-bit little-endian units
+  /// `bytes` are the size of a double-array trie in bytes, the trie (32-bit little-endian units
   /// of darts-clone, values are places in the following text) and texts that end with a zero byte.
   /// Throws InvalidArgument ("it") for what is not such a table.
-  explicit CharacterMap(std::string_view base64);
+  explicit CharacterMap(std::string_view bytes);
 
   /// Calls `check_size` with the bytes so far, which may throw. Throws InvalidArgument ("text") where the table replaces
   /// by what is not UTF-8, FormatError where a sequence of the table has more than 1000 bytes.

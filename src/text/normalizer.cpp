@@ -59,13 +59,14 @@ std::u32string apply(const StripAccents&, std::u32string text, const Limit&) {
   return text;
 }
 
-std::u32string apply(const Strip& sides, std::u32string text, const Limit&) {
-  if (sides.right) {
-    const auto end = std::find_if_not(text.rbegin(), text.rend(), is_space).base();
+std::u32string apply(const Strip& rules, std::u32string text, const Limit&) {
+  const auto goes = [&](char32_t c) { return rules.only_spaces ? c == U' ' : is_space(c); };
+  if (rules.right) {
+    const auto end = std::find_if_not(text.rbegin(), text.rend(), goes).base();
     text.erase(end, text.end());
   }
-  if (sides.left) {
-    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), is_space));
+  if (rules.left) {
+    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), goes));
   }
   return text;
 }

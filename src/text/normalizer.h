@@ -25,9 +25,10 @@ struct Lowercase {};
 /// All marks go; a text is decomposed before by a normalizer of its own.
 struct StripAccents {};
 
-/// White space at the ends goes.
+/// White space, or only U+0020, at the ends goes.
 struct Strip {
   bool left = true, right = true;
+  bool only_spaces = false;
 };
 
 /// Stands before every text that is not empty.

@@ -18,6 +18,9 @@ Kind kind_of(char32_t c) {
   return is_number(c) ? Kind::number : Kind::other;
 }
 
+/// Marks count as letters.
+Kind kind_with_marks(char32_t c) { return is_mark(c) ? Kind::letter : kind_of(c); }
+
 bool is_line_end(char32_t c) { return c == '\r' || c == '\n'; }
 
 /// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
@@ -31,8 +34,10 @@ std::size_t run_length(View text, Holds holds) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
 }
 
-std::size_t run_length(View text, Kind kind) {
-  return run_length(text, [&](char32_t c) { return kind_of(c) == kind; });
+using KindOf = Kind (*)(char32_t);
+
+std::size_t run_length(View text, Kind kind, KindOf of = kind_of) {
+  return run_length(text, [&](char32_t c) { return of(c) == kind; });
 }
 
 bool same_letter(char32_t a, char32_t b) {
@@ -52,9 +57,9 @@ std::size_t contraction(View text, bool any_case) {
 }
 
 /// ` ?[^\s\p{L}\p{N}]+`, and ` ?\p{L}+` or ` ?\p{N}+` for these kinds
-std::size_t spaced_run(View text, Kind kind) {
+std::size_t spaced_run(View text, Kind kind, KindOf of = kind_of) {
   const std::size_t space = text.front() == U' ' ? 1 : 0;
-  const std::size_t length = run_length(text.substr(space), kind);
+  const std::size_t length = run_length(text.substr(space), kind, of);
   return length == 0 ? 0 : space + length;
 }
 
@@ -87,11 +92,11 @@ bool is_prefix(char32_t c) {
 
 /// What the patterns after GPT-2 share behind their words: `numbers` in a row, then other characters
 /// with the characters of `endings` behind them, line ends and white space.
-std::size_t match_rest(View text, std::size_t numbers, View endings) {
+std::size_t match_rest(View text, std::size_t numbers, View endings, KindOf of = kind_of) {
   if (kind_of(text.front()) == Kind::number) {
     return std::min(numbers, run_length(text, Kind::number));
   }
-  if (const std::size_t length = spaced_run(text, Kind::other)) {
+  if (const std::size_t length = spaced_run(text, Kind::other, of)) {
     return length + run_length(text.substr(length),
                                [&](char32_t c) { return endings.find(c) != View::npos; });
   }
@@ -99,13 +104,14 @@ std::size_t match_rest(View text, std::size_t numbers, View endings) {
   return spaces(text);
 }
 
-std::size_t match_llama3(View text, std::size_t numbers) {
+std::size_t match_llama3(View text, std::size_t numbers, KindOf of = kind_of) {
   if (const std::size_t length = contraction(text, true)) return length;
-  const std::size_t prefix = is_prefix(text.front()) ? 1 : 0;
-  if (const std::size_t length = run_length(text.substr(prefix), Kind::letter)) {
-    return prefix + length;
+  for (std::size_t prefix = is_prefix(text.front()) ? 2 : 1; prefix-- > 0;) {
+    if (const std::size_t length = run_length(text.substr(prefix), Kind::letter, of)) {
+      return prefix + length;
+    }
   }
-  return match_rest(text, numbers, U"\r\n");
+  return match_rest(text, numbers, U"\r\n", of);
 }
 
 /// `[Lu Lt Lm Lo M]*[Ll Lm Lo M]+`: the last letter of the first set may be the first of the second.
@@ -124,16 +130,16 @@ std::size_t upper_word(View text) {
   return length == 0 ? 0 : length + run_length(text.substr(length), is_lower_part);
 }
 
-std::size_t match_gpt4o(View text) {
+std::size_t match_gpt4o(View text, std::size_t numbers, bool contractions) {
   for (const auto word : {lower_word, upper_word}) {
     for (std::size_t prefix = is_prefix(text.front()) ? 2 : 1; prefix-- > 0;) {
       if (const std::size_t length = word(text.substr(prefix))) {
         const std::size_t end = prefix + length;
-        return end + contraction(text.substr(end), true);
+        return end + (contractions ? contraction(text.substr(end), true) : 0);
       }
     }
   }
-  return match_rest(text, 3, U"\r\n/");
+  return match_rest(text, numbers, U"\r\n/");
 }
 
 std::size_t match_clip(View text) {
@@ -158,10 +164,16 @@ std::size_t match_length(Pattern pattern, View text) {
       return match_llama3(text, 3);
     case Pattern::qwen2:
       return match_llama3(text, 1);
+    case Pattern::qwen35:
+      return match_llama3(text, 1, kind_with_marks);
     case Pattern::gpt4o:
-      return match_gpt4o(text);
+      return match_gpt4o(text, 3, true);
+    case Pattern::tekken:
+      return match_gpt4o(text, 1, false);
     case Pattern::clip:
       return match_clip(text);
+    case Pattern::lines:
+      return run_length(text, [&](char32_t c) { return (c == '\n') == (text.front() == '\n'); });
   }
   return 0;
 }

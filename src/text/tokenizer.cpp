@@ -47,18 +47,18 @@ std::vector<int> TextTokenizer::encode_text(std::u32string_view text) const {
   std::vector<int> ids;
   const auto encode_normalized = [&](std::u32string_view plain, bool first) {
     for (const std::u32string& piece :
-         pre_tokenize(pre_tokenizers_, std::u32string(plain), first)) {
-      std::visit([&](const auto& model) { model.append(piece, ids); }, model_);
+         pre_tokenize(stages_.pre_tokenizers, std::u32string(plain), first)) {
+      std::visit([&](const auto& model) { model.append(piece, ids); }, stages_.model);
       check_growth({"model", 1, 1}, ids.size(), most);
     }
   };
   const auto encode_plain = [&](std::u32string_view plain, bool first) {
     encode_between(
-        normalized_added_, normalize(normalizers_, std::u32string(plain)),
+        stages_.normalized_added, normalize(stages_.normalizers, std::u32string(plain)),
         [&](std::u32string_view part, bool begins) { encode_normalized(part, first && begins); },
         ids);
   };
-  encode_between(added_, text, encode_plain, ids);
+  encode_between(stages_.added, text, encode_plain, ids);
   return ids;
 }
 

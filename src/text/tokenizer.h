@@ -1,4 +1,4 @@
-// A tokenizer of a checkpoint, as its tokenizer.json composes it.
+// The tokenizer of a checkpoint, composed of the stages that its tokenizer.json or its GGUF file names.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,28 @@
 
 namespace eigenscope {
 
-/// Added tokens, normalizers, pre-tokenizers, a model, and what post-processors put around one text.
-/// Truncation and padding that the file asks for are left to the caller.
+/// The stages of a tokenizer, in the order in which a text passes through them.
+struct TokenizerStages {
+  std::shared_ptr<const Vocabulary> vocabulary;  ///< not null; that of `model` too
+  TokenizerModel model;
+  std::vector<Normalizer> normalizers = {};
+  std::vector<PreTokenizer> pre_tokenizers = {};
+  AddedTokens added = {};             ///< looked for in the text
+  AddedTokens normalized_added = {};  ///< looked for in the normalized text
+  SpecialTokens special = {};
+};
+
+/// Encodes texts as token ids. Truncation and padding that a file asks for are left to the caller.
 class TextTokenizer {
  public:
   /// The largest file that is read, in bytes; vocabularies of many languages take 35 MB.
   static constexpr std::uint64_t kLargestFile = 100'000'000;
 
-  /// Parses `text`; `name` is what messages call it. Throws FormatError naming the key or
+  /// `name` is what messages call the file that the stages are from.
+  TextTokenizer(std::string name, TokenizerStages stages)
+      : name_(std::move(name)), stages_(std::move(stages)) {}
+
+  /// Parses `text`, a tokenizer.json; `name` is what messages call it. Throws FormatError naming the key or
   /// token for what is malformed, and naming the stage for a normalizer, pre-tokenizer, pattern,
   /// model or post-processor that is not supported.
   static TextTokenizer parse(std::string_view text, const std::string& name = "tokenizer.json");
@@ -35,9 +49,9 @@ class TextTokenizer {
 
   /// What messages call its file.
   const std::string& name() const { return name_; }
-  const Vocabulary& vocabulary() const { return *vocabulary_; }
+  const Vocabulary& vocabulary() const { return *stages_.vocabulary; }
   /// WordPiece, or null for another model.
-  const WordPiece* word_piece() const { return std::get_if<WordPiece>(&model_); }
+  const WordPiece* word_piece() const { return std::get_if<WordPiece>(&stages_.model); }
 
   /// The ids of a text, without the post-processor's; none for a text without words. Throws
   /// InvalidArgument ("text") for what is not UTF-8, or has a character that no token stands for, FormatError naming
@@ -45,26 +59,16 @@ class TextTokenizer {
   std::vector<int> encode(std::string_view text) const;
 
   /// Tokens that the post-processors put before and after one text, such as [CLS] and [SEP].
-  const std::vector<int>& before() const { return special_.before; }
-  const std::vector<int>& after() const { return special_.after; }
+  const std::vector<int>& before() const { return stages_.special.before; }
+  const std::vector<int>& after() const { return stages_.special.after; }
   /// before(), ids, after().
   std::vector<int> wrapped(std::span<const int> ids) const;
 
  private:
-  friend class TokenizerFile;
-  TextTokenizer(std::string name, std::shared_ptr<const Vocabulary> vocabulary,
-                TokenizerModel model)
-      : name_(std::move(name)), vocabulary_(std::move(vocabulary)), model_(std::move(model)) {}
   std::vector<int> encode_text(std::u32string_view text) const;
 
   std::string name_;
-
-  std::shared_ptr<const Vocabulary> vocabulary_;
-  TokenizerModel model_;
-  std::vector<Normalizer> normalizers_;
-  std::vector<PreTokenizer> pre_tokenizers_;
-  AddedTokens added_, normalized_added_;  // found in the text, and in the normalized text
-  SpecialTokens special_;
+  TokenizerStages stages_;
 };
 
 }  // namespace eigenscope

@@ -12,46 +12,45 @@
 
 namespace eigenscope {
 
-/// Fills a TextTokenizer from the tree of its file.
-class TokenizerFile {
- public:
-  static TextTokenizer read(const nlohmann::json& json, const std::string& name) {
-    if (!json.is_object()) throw FormatError(name, "it must be a JSON object");
-    const JsonNode root(&json, "");
-    const auto vocabulary = read_vocabulary(root);
-    TextTokenizer tokenizer(name, vocabulary, read_tokenizer_model(root.at("model"), vocabulary));
-    tokenizer.normalizers_ = read_normalizers(root.at("normalizer"));
-    tokenizer.pre_tokenizers_ = read_pre_tokenizers(root.at("pre_tokenizer"));
-    tokenizer.special_ = read_post_processors(root.at("post_processor"), *vocabulary);
-    read_added_tokens(root.at("added_tokens"), tokenizer);
-    return tokenizer;
-  }
+namespace {
 
- private:
-  static void read_added_tokens(const JsonNode& list, TextTokenizer& tokenizer) {
-    std::vector<AddedToken> added, normalized_added;
-    for (const JsonNode& node : list.optional_items()) {
-      const JsonNode single = node.at("single_word");
-      if (single.flag(false)) single.refuse("it must be false; true is not supported");
-      const std::string& content = node.at("content").text();
-      if (content.empty()) continue;  // as Hugging Face's `tokenizers` does
-      AddedToken token{unicode::decode(content),
-                       known_token(tokenizer.vocabulary(), node.at("content")),
-                       node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
-      const bool normalized = node.at("normalized").flag(!node.at("special").flag(false));
-      if (normalized) {
-        token.text = normalize(tokenizer.normalizers_, token.text);
-        if (token.text.empty()) node.refuse("its content must not be empty when normalized");
-      }
-      (normalized ? normalized_added : added).push_back(std::move(token));
+void read_added_tokens(const JsonNode& list, TokenizerStages& stages) {
+  std::vector<AddedToken> added, normalized_added;
+  for (const JsonNode& node : list.optional_items()) {
+    const JsonNode single = node.at("single_word");
+    if (single.flag(false)) single.refuse("it must be false; true is not supported");
+    const std::string& content = node.at("content").text();
+    if (content.empty()) continue;  // as Hugging Face's `tokenizers` does
+    AddedToken token{unicode::decode(content), known_token(*stages.vocabulary, node.at("content")),
+                     node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
+    const bool normalized = node.at("normalized").flag(!node.at("special").flag(false));
+    if (normalized) {
+      token.text = normalize(stages.normalizers, token.text);
+      if (token.text.empty()) node.refuse("its content must not be empty when normalized");
     }
-    tokenizer.added_ = AddedTokens(std::move(added));
-    tokenizer.normalized_added_ = AddedTokens(std::move(normalized_added));
+    (normalized ? normalized_added : added).push_back(std::move(token));
   }
-};
+  stages.added = AddedTokens(std::move(added));
+  stages.normalized_added = AddedTokens(std::move(normalized_added));
+}
+
+TokenizerStages read_stages(const nlohmann::json& json, const std::string& name) {
+  if (!json.is_object()) throw FormatError(name, "it must be a JSON object");
+  const JsonNode root(&json, "");
+  const auto vocabulary = read_vocabulary(root);
+  TokenizerStages stages{vocabulary, read_tokenizer_model(root.at("model"), vocabulary)};
+  stages.normalizers = read_normalizers(root.at("normalizer"));
+  stages.pre_tokenizers = read_pre_tokenizers(root.at("pre_tokenizer"));
+  stages.special = read_post_processors(root.at("post_processor"), *vocabulary);
+  read_added_tokens(root.at("added_tokens"), stages);
+  return stages;
+}
+
+}  // namespace
 
 TextTokenizer TextTokenizer::parse(std::string_view text, const std::string& name) {
-  return named_after(name, [&] { return TokenizerFile::read(read_json_tree(text, name), name); });
+  return named_after(
+      name, [&] { return TextTokenizer(name, read_stages(read_json_tree(text, name), name)); });
 }
 
 TextTokenizer TextTokenizer::read(ByteSource& source) {

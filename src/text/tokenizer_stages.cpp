@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "io/json_events.h"
@@ -52,10 +53,31 @@ Normalizer read_replace(const JsonNode& node) {
   return rule;
 }
 
+std::string decoded_base64(const JsonNode& node) {
+  std::string_view text = node.text();
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) node.refuse("it must be base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes += static_cast<char>(bits >> count & 0xffu);
+    }
+  }
+  return bytes;
+}
+
 CharacterMap read_character_map(const JsonNode& node) {
   const JsonNode table = node.at("precompiled_charsmap");
   try {
-    return CharacterMap(table.text());
+    return CharacterMap(decoded_base64(table));
   } catch (const InvalidArgument& error) {
     table.refuse(error.what());
   }
@@ -128,7 +150,8 @@ Split read_split(const JsonNode& node) {
   const auto known = std::find_if(kPatterns.begin(), kPatterns.end(),
                                   [&](const auto& it) { return it.second == regex.text(); });
   if (known == kPatterns.end()) {
-    regex.refuse_choice("the patterns of GPT-2, Llama 3, Qwen 2, GPT-4o and CLIP");
+    regex.refuse_choice(
+        "the patterns of GPT-2, Llama 3, Qwen 2, Qwen 3.5, GPT-4o, Tekken and CLIP");
   }
   rules.pattern = known->first;
   return rules;

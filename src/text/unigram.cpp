@@ -13,11 +13,13 @@ namespace {
 
 constexpr double kUnknownPenalty = 10;  // below the least likely token; SentencePiece's kUnkPenalty
 
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
 constexpr int kUnknown = -1;
 
 /// The best way to cut the characters up to a place: its score, and its last token.
 struct Path {
-  double score = -std::numeric_limits<double>::infinity();
+  double score = kNever;
   std::size_t start = 0;
   int token = kUnknown;
 };
@@ -27,10 +29,13 @@ struct Path {
 Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
                  Rules rules)
     : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), longest_(0), rules_(rules) {
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t id = 0; id < scores_.size(); ++id) {
+    if (scores_[id] == kNever) continue;
+    least = std::min(least, scores_[id]);
     longest_ = std::max(longest_, vocabulary_->token(static_cast<int>(id)).size());
   }
-  unknown_score_ = *std::min_element(scores_.begin(), scores_.end()) - kUnknownPenalty;
+  unknown_score_ = least - kUnknownPenalty;
   if (rules_.unknown) scores_[static_cast<std::size_t>(*rules_.unknown)] = unknown_score_;
 }
 
@@ -64,7 +69,9 @@ void Unigram::append(std::u32string_view piece, std::vector<int>& ids) const {
       if (token.size() > longest_) break;
       const auto id = vocabulary_->find(token);
       if (!id || static_cast<std::size_t>(*id) >= scores_.size()) continue;
-      offer(start, end, scores_[static_cast<std::size_t>(*id)], *id);
+      const double score = scores_[static_cast<std::size_t>(*id)];
+      if (score == kNever) continue;
+      offer(start, end, score, *id);
       has_single = has_single || end == start + 1;
     }
     if (!has_single) offer(start, start + 1, unknown_score_, kUnknown);

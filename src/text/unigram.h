@@ -18,8 +18,8 @@ class Unigram {
     std::optional<int> unknown;  ///< id for characters in a row that no tokens make up
     bool byte_fallback = false;  ///< such characters are the tokens <0x00> to <0xFF> of their bytes
   };
-  /// `scores` are the logarithms of probability by id, of the tokens that cut pieces. `vocabulary`
-  /// must not be null and must have these tokens.
+  /// `scores` are the logarithms of probability by id; -infinity for a token that pieces are not cut into. At least one
+  /// must be finite. `vocabulary` must not be null and must have these tokens.
   Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores, Rules rules);
 
   /// Appends the ids of a piece, in time proportional to its length and the length of the longest

@@ -47,11 +47,11 @@ test('a GGUF file has the heads of the checkpoint that it was converted from, at
 
 test('a GGUF file of another architecture is listed and read by a mapping', () => {
   const file = join(folder, 'other.gguf');
-  writeFileSync(file, llamaGguf('command-r'));
+  writeFileSync(file, llamaGguf('brand-new'));
   const [query, key] = ['q', 'k'].map((it) => `blk.{n}.attn_${it}.weight`);
   expect(json('tensors', {}, file).names).toContain('blk.0.attn_q.weight');
   expect(json('heads', { map_query: query, map_key: key, heads: 2 }, file).heads).toHaveLength(2);
-  expectRefused(run('heads', {}, file), "unrecognized architecture 'command-r'; it has 'blk.0.attn_", 1);
+  expectRefused(run('heads', {}, file), "unrecognized architecture 'brand-new'; it has 'blk.0.attn_", 1);
 });
 
 test('a file name that is not UTF-8 leaves the JSON whole', () => {

@@ -189,10 +189,8 @@ export function sourceOf({ name, index, model: [first] }: Checkpoint): string {
 
 /** What is not there of the files that reading a text needs, in words; '' where nothing is missing. */
 export function missingOf(checkpoint: Checkpoint): string {
-  const needed = checkpoint.model[0]?.name.endsWith('.gguf') // it has its own configuration
-    ? (['tokenizer'] as const)
-    : (['config', 'tokenizer'] as const);
-  const missing = needed.filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
+  if (checkpoint.model[0]?.name.endsWith('.gguf')) return ''; // it has both inside
+  const missing = (['config', 'tokenizer'] as const).filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
   return missing.length === 0
     ? ''
     : `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not among the files.`;

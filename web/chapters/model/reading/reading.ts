@@ -65,7 +65,7 @@ export function showWhatCanBeRead(measurements: HeadMeasurements, attention: Fra
     notice.hidden = unreadable === '';
     notice.textContent =
       `This model cannot be run on text: ${unreadable.replace(/\.?$/, '.')} ` +
-      'Text needs config.json, tokenizer.json ' +
+      'Text needs config.json, tokenizer.json (a GGUF file has both inside) ' +
       'and a model of a family that “Supported files and models” lists for text.';
     ask.hidden = unreadable !== '';
     for (const part of ofText) part.hidden = onlyPictures;
