@@ -27,11 +27,9 @@ constexpr std::string_view kGguf = ".gguf";
 constexpr std::string_view kTorch = "pytorch_model.bin";
 constexpr std::string_view kTorchIndex = "pytorch_model.bin.index.json";
 constexpr std::array kTorchEndings{".pt"sv, ".pth"sv, ".ckpt"sv};
-/// Beginnings of names under which Trainer, Accelerate, DeepSpeed and others save what is no model.
-constexpr std::array kTrainingState{"optimizer"sv,    "optim"sv,         "scheduler"sv,
-                                    "lr_scheduler"sv, "scaler"sv,        "grad_scaler"sv,
-                                    "rng_state"sv,    "random_states"sv, "training_args"sv,
-                                    "sampler"sv,      "dl_state_dict"sv};
+constexpr auto kTrainingState = std::to_array<std::string_view>({
+#include "checkpoint/training_state.inc"
+});
 constexpr std::string_view kShardedOptimizer = "optim_states";  // of DeepSpeed, inside the name
 constexpr std::size_t kShownFiles = 5;
 
@@ -120,10 +118,13 @@ fs::path weights_in(const fs::path& folder) {
 
 std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::string& config_path,
                                         bool look_beside) {
-  const fs::path beside = weights.parent_path() / "config.json";
   if (!config_path.empty()) return open_source(config_path);
-  if (!look_beside || !is_file(weights) || !is_file(beside)) return nullptr;
-  return std::make_shared<FileSource>(beside.string());
+  if (!look_beside || !is_file(weights)) return nullptr;
+  // PEFT saves adapter_model.safetensors.
+  const bool is_adapter = weights.filename().string().starts_with("adapter_model.");
+  const fs::path beside =
+      weights.parent_path() / (is_adapter ? "adapter_config.json" : "config.json");
+  return is_file(beside) ? std::make_shared<FileSource>(beside.string()) : nullptr;
 }
 
 bool holds_weights(const fs::path& folder) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/adapter.h"
 #include "inference/text_attention.h"
 #include "operations/checkpoint_input.h"
 #include "operations/operations.h"
@@ -40,10 +41,11 @@ struct HeadDriftInput {
 void describe(InputFields& f, HeadDriftInput& in) {
   describe(f, in.original);
   f.files(FieldSource::changed, "changed", in.changed.model,
-          "the same of the checkpoint that is compared with `model`");
+          "the same of the checkpoint that is compared with `model`, or a LoRA adapter of `model`");
   f.file(FieldSource::changed_index, "changed_index", in.changed.index, "its index");
-  f.file(FieldSource::changed_config, "changed_config", in.changed.config,
-         "its config.json; that of `model` if the files have none");
+  f.file(
+      FieldSource::changed_config, "changed_config", in.changed.config,
+      "its config.json, that of `model` if the files have none; adapter_config.json of an adapter");
   describe(f, in.query_key);
   describe(f, in.tokens, 128);
   f.bytes("file", in.file, "text to run through both models, UTF-8; without it weights only");
@@ -102,6 +104,7 @@ void describe(ResultFields& out, const MeasureDrift& it) {
 struct HeadPair {
   Head original, changed;
   double weight_distance = 0, spectrum_distance = 0;
+  double change_rank = std::numeric_limits<double>::quiet_NaN();
   std::array<double, kMeasures.size()> drifts{};
 };
 
@@ -114,6 +117,9 @@ void describe_pair(ResultFields& out, const HeadPair& pair, bool text) {
                "||W' - W||_F / ||W||_F of W = W_Q W_K^T and W' of the changed checkpoint");
   out.nullable("spectrum_distance", pair.spectrum_distance,
                "relative Euclidean distance of the singular values, at most `weight_distance`");
+  out.nullable("change_rank", pair.change_rank,
+               "rank of W' - W, counting singular values above 1e-6 of the largest of W; only of "
+               "adapters");
   const bool known = pair.original.report.spectrum.singular_values.size() > 0;
   for (std::size_t i = 0; i < kMeasures.size(); ++i) {
     const DriftMeasure& measure = kMeasures[i];
@@ -148,10 +154,9 @@ void describe(ResultFields& out, const HeadDriftResult& result) {
 /// Both models on the same passages.
 class TextPair {
  public:
-  TextPair(const HeadDriftInput& in, const Reader& reader, const Config& changed)
-      : TextPair(reader.model,
-                 std::make_shared<const Transformer>(open_tensors(in.changed), changed),
-                 cut(in, reader)) {}
+  TextPair(const HeadDriftInput& in, const Reader& reader,
+           std::shared_ptr<const Transformer> changed)
+      : TextPair(reader.model, std::move(changed), cut(in, reader)) {}
 
   bool advance(double work) {
     for (TextAttention& side : sides_) {
@@ -188,15 +193,25 @@ class HeadDriftJob {
  public:
   explicit HeadDriftJob(const HeadDriftInput& in) : kernel_(centred_kernel(in.tokens.process())) {
     const std::optional<Config> config = read_config(in.original.files);
-    std::optional<Config> changed = read_config(in.changed);
+    const auto original_tensors = open_tensors(in.original.files);
+    auto changed_tensors = open_tensors(in.changed);
+    std::optional<Config> changed;
+    is_adapter_ = is_adapter(*changed_tensors);
+    if (is_adapter_) {
+      if (!in.changed.config) throw missing_beside(in.changed, "adapter_config");
+      changed_tensors = with_adapter(original_tensors, std::move(changed_tensors),
+                                     Config::read(*in.changed.config));
+    } else {
+      changed = read_config(in.changed);
+    }
     if (!changed) changed = config;
     const HeadSettings settings = in.query_key.settings(in.tokens.length);
-    original_.emplace(open_tensors(in.original.files), config ? &*config : nullptr, settings);
-    changed_.emplace(open_tensors(in.changed), changed ? &*changed : nullptr, settings);
+    original_.emplace(original_tensors, config ? &*config : nullptr, settings);
+    changed_.emplace(changed_tensors, changed ? &*changed : nullptr, settings);
     check_plans();
     if (in.file.empty()) return;
     const Reader reader = open_reader(in.original);  // throws without a config
-    text_.emplace(in, reader, *changed);
+    text_.emplace(in, reader, std::make_shared<const Transformer>(changed_tensors, *changed));
   }
 
   bool advance(double work) {
@@ -260,6 +275,10 @@ class HeadDriftJob {
     pair.weight_distance = weight_distance({old.query, old.key}, {now.query, now.key});
     pair.spectrum_distance = spectrum_distance(pair.original.report.spectrum.singular_values,
                                                pair.changed.report.spectrum.singular_values);
+    if (is_adapter_) {
+      pair.change_rank =
+          static_cast<double>(change_rank({old.query, old.key}, {now.query, now.key}));
+    }
     const auto width = static_cast<double>(old.query.cols());
     return 20 * width * width * (width + static_cast<double>(old.query.rows()));
   }
@@ -282,6 +301,7 @@ class HeadDriftJob {
   CentredKernel kernel_;
   std::optional<HeadScan> original_, changed_;
   std::optional<TextPair> text_;
+  bool is_adapter_ = false;
   std::vector<HeadPair> pairs_;
   std::vector<MeasureDrift> measures_;
   std::vector<std::string> excluded_;

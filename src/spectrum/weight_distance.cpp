@@ -6,6 +6,7 @@
 #include <string>
 
 #include "spectrum/traces.h"
+#include "spectrum/weighted_spectrum.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -19,9 +20,8 @@ double ratio(double change, double whole) {
   return whole > 0 ? change / whole : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace
-
-double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& after) {
+/// The products of W' - W = [query', -query] [key', key]^T.
+FactorProducts change_products(const QueryKeyFactors& before, const QueryKeyFactors& after) {
   if (before.query.rows() != after.query.rows()) {
     throw InvalidArgument(
         "width", "be that of both matrices",
@@ -32,11 +32,22 @@ double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& aft
     both << left, right;
     return both;
   };
-  // W' - W = [query', -query] [key', key]^T
-  const FactorProducts change =
-      products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+  return products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+}
+
+}  // namespace
+
+double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& after) {
+  const FactorProducts change = change_products(before, after);
   const FactorProducts whole = products_of_factors(before.query, before.key);
   return ratio(std::sqrt(std::max(0.0, change.traces().eta_f)), std::sqrt(whole.traces().eta_f));
+}
+
+Eigen::Index change_rank(const QueryKeyFactors& before, const QueryKeyFactors& after) {
+  constexpr double kLeast = 1e-6;
+  const double whole = largest_singular_value(products_of_factors(before.query, before.key));
+  const VectorXd values = weighted_spectrum(change_products(before, after)).singular_values;
+  return (values.array() > kLeast * whole).count();
 }
 
 double spectrum_distance(const VectorXd& before, const VectorXd& after) {

@@ -40,7 +40,8 @@ const sizes = { hidden_size: WIDTH, intermediate_size: 4 * WIDTH, num_hidden_lay
 const CONFIG = { model_type: 'bert', ...sizes, max_position_embeddings: 64, layer_norm_eps: 1e-12 };
 writeFileSync(join(small, 'config.json'), JSON.stringify(CONFIG));
 
-describe.each(['F16', 'Q8_0', 'Q6_K', 'Q5_K', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0'])('%s', (type) => {
+const TYPES = ['F16', 'Q8_0', 'Q6_K', 'Q5_K', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0', 'Q3_K', 'Q2_K'];
+describe.each([...TYPES, 'IQ4_NL', 'IQ4_XS', 'MXFP4'])('%s', (type) => {
   test('moves W as far as numpy finds, and the spectrum less', () => {
     const file = join(folder, `${type}.gguf`);
     const { heads, type: kept } = JSON.parse(quantize(small, type, file, '--distances')) as Quantized;
@@ -112,6 +113,54 @@ test('a head with NaN is left out and named, beside the rows of the others', () 
   expect(status).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(1 + 7);
   expect(stderr).toContain('left out layer 0 head 0: 1 NaN and 0 infinite weights');
+});
+
+/** A LoRA adapter of rank 2 for the queries of layer 0, and the same model with it merged in. */
+function adapter(rules: object) {
+  const [rank, scale] = [2, 3];
+  const name = 'encoder.layer.0.attention.self.query';
+  const inner = (i: number) => 0.1 * Math.cos(i);
+  const outer = (i: number) => 0.1 * Math.sin(2 * i);
+  const path = join(folder, `adapter-${Object.keys(rules).join('-')}`);
+  mkdirSync(path);
+  const prefix = `base_model.model.bert.${name}`;
+  const tensors = {
+    [`${prefix}.lora_A.weight`]: { shape: [rank, WIDTH], value: inner },
+    [`${prefix}.lora_B.weight`]: { shape: [WIDTH, rank], value: outer },
+  };
+  writeFileSync(join(path, 'adapter_model.safetensors'), safetensorsOf(tensors));
+  const config = { peft_type: 'LORA', r: rank, lora_alpha: scale * rank, ...rules };
+  writeFileSync(join(path, 'adapter_config.json'), JSON.stringify(config));
+  const change = (i: number) => {
+    const [row, column] = [Math.floor(i / WIDTH), i % WIDTH];
+    const parts = [0, 1].map((k) => Math.fround(outer(row * rank + k)) * Math.fround(inner(k * WIDTH + column)));
+    return scale * (parts[0] + parts[1]);
+  };
+  const merged = join(folder, 'merged.safetensors');
+  writeFileSync(merged, safetensorsOf(weights((at, i) => noise(at)(i) + (at === 0 ? change(i) : 0))));
+  return { path, merged };
+}
+
+test('a LoRA adapter changes heads as the model with it merged in, by its rank', () => {
+  const { path, merged } = adapter({});
+  const found = json('head-drift', { changed: path }, small);
+  const expected = json('head-drift', { changed: merged, changed_config: join(small, 'config.json') }, small);
+  expect(found.heads).toHaveLength(8);
+  for (const [i, head] of found.heads.entries()) {
+    expect(head.weight_distance).toBeCloseTo(expected.heads[i].weight_distance, 6);
+    expect(head.mean_changed).toBeCloseTo(expected.heads[i].mean_changed, 5);
+    expect(head.change_rank).toBe(head.layer === 0 ? 2 : 0);
+    expect(expected.heads[i].change_rank).toBeNull();
+  }
+  expect(found.heads[0].weight_distance).toBeGreaterThan(0.01);
+});
+
+test('an adapter that is no plain LoRA is refused by the key that says so', () => {
+  const { path } = adapter({ use_dora: true });
+  const { status, stderr } = run('head-drift', { changed: path }, small);
+  expect(status).not.toBe(0);
+  expect(stderr).toContain('use_dora: it must be false');
+  expect(run('heads', {}, path).stderr).toContain('unsupported: an adapter');
 });
 
 test('checkpoints with other heads are refused', () => {

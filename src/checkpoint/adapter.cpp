@@ -1,0 +1,217 @@
+#include "checkpoint/adapter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/safetensors_view.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::string_view kInner = ".lora_A.", kOuter = ".lora_B.";
+constexpr std::string_view kWrapper = "base_model.model.";
+
+/// W + scale * outer inner, whose names are those of tensors of the adapter.
+struct ChangedWeight {
+  std::string name, inner, outer;
+  std::uint64_t rows = 0, columns = 0, rank = 0;
+  double scale = 0;
+  bool inputs_first = false;  ///< W is stored with its inputs as rows
+};
+
+/// The tensors of B (outputs x r) and A (r x inputs), row by row.
+struct ChangeFactors {
+  std::vector<double> inner, outer;
+};
+
+class AdaptedView final : public SafetensorsView {
+ public:
+  AdaptedView(std::shared_ptr<const Safetensors> base, std::shared_ptr<const Safetensors> adapter,
+              const std::vector<ViewedTensor>& tensors, std::vector<ChangedWeight> weights)
+      : SafetensorsView(adapter->name(), tensors),
+        base_(std::move(base)),
+        adapter_(std::move(adapter)),
+        tensors_(tensors),
+        weights_(std::move(weights)) {}
+
+ private:
+  /// The changed weights come first.
+  void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
+    if (place >= weights_.size()) return base_->read_bytes(tensors_[place].name, offset, out);
+    constexpr std::uint64_t kMostElements = 1 << 16;
+    std::vector<double> values;
+    while (!out.empty()) {
+      const std::uint64_t first = offset / sizeof(double), within = offset % sizeof(double);
+      values.resize(static_cast<std::size_t>(std::min<std::uint64_t>(
+          (within + out.size() + sizeof(double) - 1) / sizeof(double), kMostElements)));
+      base_->read_elements(weights_[place].name, first, values);
+      add_change(weights_[place], factors_of(place), first, values);
+      const std::span<const std::byte> raw =
+          std::as_bytes(std::span(values)).subspan(static_cast<std::size_t>(within));
+      const std::size_t size = std::min(out.size(), raw.size());
+      std::copy_n(raw.begin(), size, out.begin());
+      out = out.subspan(size);
+      offset += size;
+    }
+  }
+
+  const ChangeFactors& factors_of(std::size_t place) {
+    constexpr std::size_t kMostKept = 3;  // queries and keys of a layer are read in turn
+    const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const auto& entry) { return entry.first == place; });
+    if (kept != kept_.end()) return kept->second;
+    if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+    const auto all_of = [&](const std::string& name) {
+      const std::vector<std::uint64_t>& shape = adapter_->tensor(name).shape;
+      std::vector<double> values(static_cast<std::size_t>(shape[0] * shape[1]));
+      adapter_->read_elements(name, 0, values);
+      return values;
+    };
+    kept_.emplace_back(place,
+                       ChangeFactors{all_of(weights_[place].inner), all_of(weights_[place].outer)});
+    return kept_.back().second;
+  }
+
+  static void add_change(const ChangedWeight& weight, const ChangeFactors& factors,
+                         std::uint64_t first, std::span<double> values) {
+    const auto rank = static_cast<std::size_t>(weight.rank);
+    const auto inputs = factors.inner.size() / rank;
+    auto row = static_cast<std::size_t>(first / weight.columns),
+         column = static_cast<std::size_t>(first % weight.columns);
+    for (double& value : values) {
+      const std::size_t output = weight.inputs_first ? column : row,
+                        input = weight.inputs_first ? row : column;
+      double change = 0;
+      for (std::size_t k = 0; k < rank; ++k)
+        change += factors.outer[output * rank + k] * factors.inner[k * inputs + input];
+      value += weight.scale * change;
+      if (++column < weight.columns) continue;
+      column = 0;
+      ++row;
+    }
+  }
+
+  std::shared_ptr<const Safetensors> base_, adapter_;
+  std::vector<ViewedTensor> tensors_;
+  std::vector<ChangedWeight> weights_;
+  std::vector<std::pair<std::size_t, ChangeFactors>> kept_;
+};
+
+/// What adapter_config.json says of all weights.
+struct AdapterRules {
+  double alpha = 0;
+  bool by_root = false;       ///< alpha is divided by the root of the rank
+  bool inputs_first = false;  ///< weights are stored with their inputs as rows
+};
+
+AdapterRules rules_of(const Config& config) {
+  const auto refuse = [&](const std::string& key, const std::string& message) {
+    refuse_item(key, message + " in " + config.name());
+  };
+  if (config.text("peft_type").value_or("") != "LORA")
+    refuse("peft_type", "it must be LORA, but is '" + shown_name(config.value("peft_type")) + "'");
+  if (config.flag("use_dora").value_or(false)) refuse("use_dora", "it must be false");
+  if (!config.names("alpha_pattern.").empty()) refuse("alpha_pattern", "it must be empty");
+  const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
+  if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");
+  return {*alpha, config.flag("use_rslora").value_or(false),
+          config.flag("fan_in_fan_out").value_or(false)};
+}
+
+/// The weight of `base` that a module of the adapter changes, whose name may lack what the file's names begin with, or
+/// have more.
+std::string weight_of(const Safetensors& base, std::string_view module, const std::string& tensor) {
+  if (module.starts_with(kWrapper)) module.remove_prefix(kWrapper.size());
+  const std::string name = std::string(module) + ".weight";
+  if (base.tensors().contains(name)) return name;
+  std::string fitting;
+  for (const auto& [other, info] : base.tensors()) {
+    if (!other.ends_with("." + name) && !name.ends_with("." + other)) continue;
+    if (!fitting.empty())
+      refuse_item(tensor, "it must fit one weight of " + base.name() + ", but fits '" +
+                              shown_name(fitting) + "' and '" + shown_name(other) + "'");
+    fitting = other;
+  }
+  if (fitting.empty())
+    refuse_item(tensor, "its weight '" + shown_name(name) + "' must be in " + base.name());
+  return fitting;
+}
+
+ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
+                        const std::string& inner, const AdapterRules& rules) {
+  ChangedWeight weight;
+  const std::size_t mark = inner.find(kInner);
+  weight.inner = weight.outer = inner;
+  weight.outer.replace(mark, kInner.size(), kOuter);
+  weight.name = weight_of(base, std::string_view(inner).substr(0, mark), inner);
+  const TensorInfo &a = adapter.tensor(weight.inner), &b = adapter.tensor(weight.outer),
+                   &whole = base.tensor(weight.name);
+  weight.inputs_first = rules.inputs_first;
+  const bool fits = a.shape.size() == 2 && b.shape.size() == 2 && whole.shape.size() == 2 &&
+                    a.shape[0] == b.shape[1] && a.shape[0] > 0 &&
+                    whole.shape[rules.inputs_first ? 1 : 0] == b.shape[0] &&
+                    whole.shape[rules.inputs_first ? 0 : 1] == a.shape[1];
+  if (!fits) {
+    refuse_item(inner, "its shape " + shape_text(a) + " and that of its partner, " + shape_text(b) +
+                           ", must fit '" + shown_name(weight.name) + "', whose shape is " +
+                           shape_text(whole));
+  }
+  weight.rows = whole.shape[0];
+  weight.columns = whole.shape[1];
+  weight.rank = a.shape[0];
+  const auto rank = static_cast<double>(weight.rank);
+  weight.scale = rules.alpha / (rules.by_root ? std::sqrt(rank) : rank);
+  return weight;
+}
+
+}  // namespace
+
+bool is_adapter(const Safetensors& file) {
+  return std::any_of(file.tensors().begin(), file.tensors().end(), [](const auto& tensor) {
+    return tensor.first.find(kInner) != std::string::npos;
+  });
+}
+
+std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensors> base,
+                                                std::shared_ptr<const Safetensors> adapter,
+                                                const Config& config) {
+  const AdapterRules rules = rules_of(config);
+  std::vector<ChangedWeight> weights;
+  std::vector<ViewedTensor> viewed;
+  std::map<std::string, std::string> changed;  // by the weight, the tensor that changes it
+  for (const auto& [name, info] : adapter->tensors()) {
+    if (name.find(kOuter) != std::string::npos) continue;
+    if (name.find(kInner) == std::string::npos) {
+      refuse_item(name,
+                  "an adapter must have the tensors lora_A and lora_B only; merge it into its "
+                  "model with peft's merge_and_unload()");
+    }
+    weights.push_back(change_of(*base, *adapter, name, rules));
+    const ChangedWeight& weight = weights.back();
+    if (!changed.emplace(weight.name, name).second)
+      refuse_item(name,
+                  "it must change another weight than '" + shown_name(changed[weight.name]) + "'");
+    viewed.push_back({weight.name,
+                      "F64",
+                      {weight.rows, weight.columns},
+                      weight.rows * weight.columns * sizeof(double)});
+  }
+  for (const auto& [name, info] : base->tensors()) {
+    if (!changed.contains(name))
+      viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
+  }
+  return std::make_shared<const Safetensors>(std::make_shared<AdaptedView>(
+      std::move(base), std::move(adapter), viewed, std::move(weights)));
+}
+
+}  // namespace eigenscope
