@@ -1,4 +1,5 @@
 // Files of a folder or a drop as checkpoints, and which of them are not opened.
+import trainingState from '../../../../src/checkpoint/training_state.inc?raw';
 import type { Checkpoint } from '../../shared/checkpoint';
 
 /** A file and the folder it was found in, '' for a file given by itself. */
@@ -11,9 +12,9 @@ export function pathOf({ file, folder }: FolderFile): string {
   return folder ? `${folder}/${file.name}` : file.name;
 }
 
-/** Names that trainers give to what only they read: those of transformers, Accelerate, DeepSpeed and FSDP. */
-const TRAINING_STATE =
-  /^((optimizer|optim|(lr_)?scheduler|(grad_)?scaler|rng_state|random_states|training_args|sampler|dl_state_dict)([-_.\d].*)?|.*_optim_states\.\w+)$/;
+/** Names that trainers give to what only they read; the library declares their beginnings. */
+const BEGINNINGS = [...trainingState.matchAll(/"(\w+)"/g)].map(([, name]) => name);
+const TRAINING_STATE = new RegExp(`^((${BEGINNINGS.join('|')})([-_.\\d].*)?|.*_optim_states\\.\\w+)$`);
 /** Folders of an optimizer's shards. */
 const OPTIMIZER = /(^|\/)optimizer(_\d+)?(\/|$)/;
 
