@@ -91,7 +91,7 @@ TEST_CASE("attention on pictures is measured as on text", "[picture]") {
     CHECK(head.measures.queries == 2 * passage.length());
     CHECK(head.measures.row.entropy > 0);
     CHECK(head.measures.row.entropy < 1);
-    CHECK(std::isnan(head.induction));  // no patch occurs twice
+    CHECK(std::isnan(head.patterns.induction));  // no patch occurs twice
   }
   for (const HeadWeights& head : attention.weights()) {
     CHECK((head.weights.colwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);

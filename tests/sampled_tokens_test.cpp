@@ -12,7 +12,7 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
-#include "inference/induction.h"
+#include "inference/token_patterns.h"
 #include "inference_models.h"
 #include "small_model.h"
 #include "text/write_tokenizer.h"
@@ -111,20 +111,26 @@ TEST_CASE("sampled sequences without special tokens begin with a token of the mo
   CHECK(failure_of([&] { random_passages(tokens, 6, 16, 4); }).item == "tokens_law");
 }
 
-TEST_CASE("an induction head's score is the weight after the last token of the same id",
+TEST_CASE("a head's scores are the weights of the previous token, of equal tokens and after them",
           "[sampled]") {
-  const std::vector<int> ids{4, 7, 2, 4, 7, 2};
+  const std::vector<int> ids{4, 7, 2, 4, 7, 4};
   Eigen::MatrixXf weights = Eigen::MatrixXf::Zero(6, 6);
-  for (Index query = 3; query < 6; ++query) weights(query - 2, query) = 0.75f;
-  InductionMeter meter;
-  CHECK(std::isnan(meter.score()));
+  for (Index query = 1; query < 6; ++query) weights(query - 1, query) = 0.25f;
+  weights(1, 3) = weights(2, 4) = 0.5f;  // after the first 4 and the first 7
+  weights(0, 5) = weights(3, 5) = 0.125f;
+  weights(4, 5) = 0.75f;
+  PatternMeter meter;
+  CHECK(std::isnan(meter.scores().previous_token));
   meter.add(weights, ids);
-  CHECK(meter.score() == Approx(0.75));
+  CHECK(meter.scores().previous_token == Approx((4 * 0.25 + 0.75) / 5));
+  CHECK(meter.scores().duplicate_token == Approx(0.25 / 3));
+  CHECK(meter.scores().induction == Approx((0.5 + 0.5 + 0.75) / 3));
   meter.add(Eigen::MatrixXf::Zero(6, 6), ids);
-  CHECK(meter.score() == Approx(0.375));
-  InductionMeter none;
+  CHECK(meter.scores().induction == Approx((0.5 + 0.5 + 0.75) / 6));
+  PatternMeter none;
   none.add(weights, std::vector<int>{1, 2, 3, 4, 4, 5});  // 4 follows 4 itself: no token between
-  CHECK(std::isnan(none.score()));
+  CHECK(std::isnan(none.scores().induction));
+  CHECK(none.scores().duplicate_token == Approx(weights(3, 4)));
 }
 
 TEST_CASE("repeated passages hold different tokens twice", "[sampled]") {

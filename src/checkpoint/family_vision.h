@@ -31,6 +31,7 @@ constexpr Family clip() {
                .mlp_up = "text_model.encoder.layers.{n}.mlp.fc1.weight",
                .mlp_down = "text_model.encoder.layers.{n}.mlp.fc2.weight",
                .final_norm = "text_model.final_layer_norm.weight",
+               .output = {},
                .epsilon_key = "layer_norm_eps",
                .activation_key = "hidden_act",
                .activation = Activation::quick_gelu},

@@ -27,7 +27,7 @@ float share_beside(float sink, float largest, float weight) {
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 void attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
-            std::optional<Index> dropped_key, HeadTrace& trace, float* out, Index leading) {
+            int head, const AttentionEdit& edit, HeadTrace& trace, float* out, Index leading) {
   constexpr float kHidden = -1e30f;  // its exponential is 0
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
@@ -42,9 +42,8 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, std::optiona
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
       cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
       std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
-      if (dropped_key && query != *dropped_key && seen.contains(*dropped_key)) {
-        column[*dropped_key] = kHidden;
-      }
+      const auto& dropped = edit.dropped_key;
+      if (dropped && query != *dropped && seen.contains(*dropped)) column[*dropped] = kHidden;
       softmax_column(1.0f, seen, length, column);
       if (!sink) continue;
       const Index largest = std::max_element(scaled, scaled + seen.count) - scaled;
@@ -52,6 +51,7 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, std::optiona
           share_beside(*sink, trace.logits(seen.first + largest, query), scaled[largest]);
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= share;
     }
+    if (edit.weights) edit.weights(head, logits);
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
 }
@@ -230,8 +230,8 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
   LayerRules one = rules;
   one.heads = one.key_heads = 1;
   HeadTrace trace;
-  attend(head_input(tokens, one, 0), rules, tokens.sink, {}, trace, read.data() + head * width,
-         read.rows());
+  attend(head_input(tokens, one, 0), rules, tokens.sink, head, {}, trace,
+         read.data() + head * width, read.rows());
   return trace;
 }
 
@@ -244,7 +244,7 @@ MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const Rot
   MatrixXf read(tokens.queries.rows(), tokens.queries.cols());
   HeadTrace trace;
   for (int head = 0; head < rules.heads; ++head) {
-    attend(head_input(tokens, rules, head), rules, sink_of(layer, head), edit.dropped_key, trace,
+    attend(head_input(tokens, rules, head), rules, sink_of(layer, head), head, edit, trace,
            read.data() + head * width, read.rows());
     if (visit) visit(head, trace);
   }

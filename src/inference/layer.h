@@ -91,6 +91,9 @@ struct AttentionEdit {
   std::function<void(HeadTokens&)> tokens = {};
   /// Position of the token that only its own query sees as a key.
   std::optional<Eigen::Index> dropped_key = {};
+  /// Changes the attention weights of a head (T x T, row = key, column = query) before they average the values. Keys
+  /// that a query does not see must keep the weight 0.
+  std::function<void(int head, Eigen::Ref<Eigen::MatrixXf> weights)> weights = {};
 };
 
 /// Receives what the heads of a layer did on a passage, one after the other; a trace holds until the next call.
@@ -120,7 +123,7 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
                    Eigen::MatrixXf& read);
 
 /// Runs all heads of a layer on theirs. `turns` are those of T positions or more. Returns what they read, H d_h x T.
-/// Logits of a dropped key are those before.
+/// Logits of a dropped key, and of changed weights, are those before.
 Eigen::MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules,
                           const RotaryTurns& turns, HeadTokens tokens, const AttentionEdit& edit,
                           const HeadVisitor& visit);

@@ -30,7 +30,7 @@ double TextAttention::run_passages() {
   visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
     HeadOnPassage& own = found[passage - first][static_cast<std::size_t>(head)];
     own.meter.add(trace.logits, trace.weights, rules, SinkKeys::of(passages()[passage]));
-    own.induction.add(trace.weights, passages()[passage].ids);
+    own.patterns.add(trace.weights, passages()[passage].ids);
     if (keep_weights_) own.weights = trace.weights;
   };
   const double work = pass_.advance(visitors);
@@ -43,7 +43,7 @@ double TextAttention::run_passages() {
     for (std::size_t head = 0; head < all; ++head) {
       HeadOnPassage& own = found[passage - first][head];
       heads_of_layer_[head].meter += own.meter;
-      heads_of_layer_[head].induction += own.induction;
+      heads_of_layer_[head].patterns += own.patterns;
       if (!keep_weights_) continue;
       running_.push_back({passage, layer, static_cast<Index>(head), std::move(own.weights)});
     }
@@ -59,7 +59,7 @@ void TextAttention::finish_layer(int layer) {
   layers_.push_back({layer, outlier});
   for (const HeadOnPassage& head : heads_of_layer_) {
     heads_.push_back({layer, &head - heads_of_layer_.data(), head.meter.measures(),
-                      head.induction.score(), outlier.ratio});
+                      head.patterns.scores(), outlier.ratio});
   }
 }
 

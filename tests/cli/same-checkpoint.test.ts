@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf } from '../checkpoints.ts';
-import { engine, expectRefused, finish, json, MINILM, pages, raw, source, temporaryFolder } from './eigenscope.ts';
+import { engine, expectRefused, finish, json, MINILM, pages, raw, run, source, temporaryFolder } from './eigenscope.ts';
 
 const folder = temporaryFolder();
 const text = pages();
@@ -249,6 +249,28 @@ test('what every head does on a text', () => {
   expect(cut.passages).toHaveLength(1);
   expect(cut.passages[0]!.tokens).toEqual(['[CLS]', 'the', 'whale', 'swam', '[SEP]']);
   expect(cut.weights).toEqual([]);
+});
+
+test('heads that are switched off change the outcome in both, and others are refused', () => {
+  const sentence = 'The whale swam.';
+  const asked = { ...files, text: sentence, length: 128 };
+  for (const [ablate, ablation] of [
+    ['2.5,0.1', 'mean'],
+    ['each', 'zero'],
+  ] as const) {
+    const terminal = json('attend', { text: sentence, ablate, ablation }, MINILM);
+    const found = finish(native, 'attend', { ...asked, ablate, ablation });
+    expect([found.outcome, found.loss, found.predictions]).toEqual(['embedding', null, []]);
+    expect([terminal.outcome, terminal.loss, terminal.predictions]).toEqual(['embedding', null, []]);
+    const changes = (it: { output_change: number | null; heads: { output_change: number | null }[] }) =>
+      ablate === 'each' ? it.heads.map((head) => head.output_change) : [it.output_change];
+    expectNear(changes(found).map(Number), changes(terminal).map(Number), 1e-4);
+    expect(Math.min(...changes(terminal).map(Number))).toBeGreaterThan(0);
+  }
+  const refused = (ablate: string, message: RegExp) =>
+    expectRefused(run('attend', { text: 'a', ablate }, MINILM), message);
+  refused('6.0', /ablate must name heads from 0\.0 to 5\.11 as layer\.head: found 6\.0/);
+  refused('1', /ablate must be heads as layer\.head, separated by commas, or each: found '1'/);
 });
 
 test('a length above the longest of the model is refused, or shortened where asked for', () => {

@@ -1,0 +1,158 @@
+#include "inference/head_ablation.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "support/error.h"
+
+namespace eigenscope {
+
+using Eigen::Index;
+using Eigen::MatrixXf;
+using Eigen::VectorXd;
+using Eigen::VectorXf;
+
+void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<MatrixXf> weights) {
+  weights.setZero();
+  if (ablation == Ablation::zero) return;
+  for (Index query = 0; query < weights.cols(); ++query) {
+    const KeyRange seen = rules.seen(query, weights.rows());
+    if (ablation == Ablation::mean) {
+      weights.col(query)
+          .segment(seen.first, seen.count)
+          .setConstant(1 / static_cast<float>(seen.count));
+    } else {
+      weights(seen.contains(query - 1) ? query - 1 : query, query) = 1;
+    }
+  }
+}
+
+HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
+                           Ablation ablation, std::vector<std::vector<HeadPlace>> sets,
+                           std::optional<int> mask)
+    : model_(std::move(model)),
+      passages_(std::move(passages)),
+      ablation_(ablation),
+      sets_(std::move(sets)),
+      reader_(model_, mask) {
+  if (!model_->experts().empty()) {
+    throw FormatError(model_->experts(), "outputs of a mixture of experts are not computed");
+  }
+  for (const std::vector<HeadPlace>& set : sets_) {
+    for (const auto& [layer, head] : set) {
+      if (layer < model_->layers() && head < model_->heads()) continue;
+      throw InvalidArgument("ablate",
+                            "name heads from 0.0 to " + std::to_string(model_->layers() - 1) + "." +
+                                std::to_string(model_->heads() - 1) + " as layer.head",
+                            "found " + std::to_string(layer) + "." + std::to_string(head));
+    }
+  }
+  start_round();
+}
+
+void HeadAblation::start_round() {
+  Index tokens = 0;
+  for (const Passage& passage : passages_) tokens += passage.length();
+  const Index most = std::max<Index>(1, kMostEntries / (tokens * model_->width()));
+  round_ = std::min(variants() - outcomes_.size(), static_cast<std::size_t>(most));
+  std::vector<Passage> all;
+  for (std::size_t k = 0; k < round_; ++k) {
+    all.insert(all.end(), passages_.begin(), passages_.end());
+  }
+  pass_.emplace(model_, std::move(all));
+}
+
+bool HeadAblation::is_off(std::size_t variant, const HeadPlace& head) const {
+  if (variant == 0) return false;
+  const std::vector<HeadPlace>& set = sets_[variant - 1];
+  return std::find(set.begin(), set.end(), head) != set.end();
+}
+
+double HeadAblation::run_layers() {
+  const int layer = pass_->layer();
+  PassageVisitors visitors;
+  visitors.edit = [this, layer](std::size_t at) {
+    const std::size_t variant = outcomes_.size() + at / passages_.size();
+    AttentionEdit edit;
+    if (variant > 0) {
+      edit.weights = [this, layer, variant](int head, Eigen::Ref<MatrixXf> weights) {
+        if (is_off(variant, {layer, head})) ablate(ablation_, model_->rules(layer), weights);
+      };
+    }
+    return edit;
+  };
+  return pass_->advance(visitors);
+}
+
+bool HeadAblation::advance(double work) {
+  for (double left = work; left >= 0 && !done();) {
+    if (!pass_->done()) {
+      left -= run_layers();
+      continue;
+    }
+    if (!is_reading_) {
+      const std::size_t count = pass_->passages().size();
+      std::vector<MatrixXf> tokens;
+      std::vector<bool> predicted(count);
+      for (std::size_t at = 0; at < count; ++at) {
+        tokens.push_back(pass_->tokens(at));
+        const std::size_t variant = outcomes_.size() + at / passages_.size();
+        predicted[at] = variant < 2 && (at + 1) % passages_.size() == 0;
+      }
+      reader_.start(pass_->passages(), tokens, predicted);
+      is_reading_ = true;
+    }
+    if (!reader_.done()) left -= reader_.advance();
+    if (!reader_.done()) continue;
+    const std::vector<Outcome>& found = reader_.outcomes();
+    for (auto first = found.begin(); first != found.end(); first += std::ssize(passages_)) {
+      outcomes_.emplace_back(first, first + std::ssize(passages_));
+    }
+    is_reading_ = false;
+    if (!done()) start_round();
+  }
+  return done();
+}
+
+Index HeadAblation::steps_done() const {
+  const auto round = static_cast<double>(round_ * passages_.size());
+  const auto before =
+      static_cast<Index>(outcomes_.size() * passages_.size()) * (model_->layers() + 1);
+  if (done()) return before;
+  const double read = is_reading_ ? reader_.progress() * round : 0;
+  return before + pass_->steps_done() + static_cast<Index>(read);
+}
+
+Index HeadAblation::steps_wanted() const {
+  return static_cast<Index>(variants() * passages_.size()) * (model_->layers() + 1);
+}
+
+OutcomeKind HeadAblation::kind() const {
+  if (!model_->has_output()) return OutcomeKind::embedding;
+  return model_->causal() ? OutcomeKind::next_token : OutcomeKind::masked_token;
+}
+
+double HeadAblation::loss_of(std::size_t variant) const {
+  double sum = 0, targets = 0;
+  for (const Outcome& outcome : outcomes_[variant]) {
+    sum += outcome.loss;
+    targets += static_cast<double>(outcome.targets);
+  }
+  return sum / targets;
+}
+
+double HeadAblation::output_change(std::size_t k) const {
+  double sum = 0;
+  for (std::size_t passage = 0; passage < passages_.size(); ++passage) {
+    const VectorXd &a = outcomes_[0][passage].mean_token, &b = outcomes_[k + 1][passage].mean_token;
+    sum += 1 - a.dot(b) / (a.norm() * b.norm());
+  }
+  return sum / static_cast<double>(passages_.size());
+}
+
+VectorXf HeadAblation::predicted(std::size_t variant) const {
+  return variant < outcomes_.size() ? outcomes_[variant].back().log_probabilities : VectorXf();
+}
+
+}  // namespace eigenscope
