@@ -135,6 +135,9 @@ export async function unfold(place: Locator): Promise<void> {
   });
 }
 
+/** Opens the table of heads. */
+export const openTable = (page: Page) => unfold(page.locator('[data-head-table]'));
+
 /** Opens the controls of Localize that are not always in sight. */
 export async function openMore(page: Page): Promise<void> {
   await page.locator('#localize .more-controls').evaluate((it: HTMLDetailsElement) => {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test, onTestFinished } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf, waves, WHISPER, WHISPER_CONFIG } from '../checkpoints';
-import { EXAMPLES } from '../../web/chapters/model/head-text/patterns';
-import { KINDS } from '../../web/chapters/model/head-text/patterns';
+import { EXAMPLES, KINDS } from '../../web/chapters/model/patterns/patterns';
 import { modelView } from '../../web/chapters/model/state';
 import type { FigureId } from '../../web/ui/registry';
 import { json, root, temporaryFolder } from '../cli/eigenscope';
@@ -18,6 +17,7 @@ import {
   go,
   host,
   openBrowser,
+  openTable,
   saved,
   settled,
   showInLead,
@@ -188,6 +188,7 @@ test('heads are measured on opening, and those that stand out are one click away
     .poll(() => caption(page, 'head-text'))
     .toMatch(/On the passages of figure \d+: entropy \S+, \S+ predicted at level 4/);
   await page.locator('[data-picks] [aria-pressed="true"]', { hasText: 'Least' }).waitFor();
+  await openTable(page);
   const boxOf = (it: string) => page.locator(`[data-head-table] ${it}`).boundingBox();
   await expect
     .poll(async () => {
@@ -249,6 +250,7 @@ test('what the chosen head does is said in words, and the terms of table and cap
   await words.filter({ hasText: 'On this text the head is nearly uniform' }).waitFor();
   const said = Number(/entropy ([\d.]+)\)/.exec((await words.textContent())!)?.[1]);
   expect(await caption(page, 'head-text')).toContain(`entropy ${said},`);
+  await openTable(page);
   await page.getByText('Columns, selection and filter').click();
   const titles = await page.locator('.head-table th').allTextContents();
   const explained = await page.locator('[data-columns] dt:visible').allTextContents();
@@ -311,6 +313,7 @@ test('the pane of the chosen head neither scrolls by itself nor cuts its caption
 
 test('a table that goes on to the right says so, until its end is in sight', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
+  await openTable(page);
   const sign = page.getByText('More columns to the right');
   await sign.waitFor();
   await page.locator('.rows-scroll').evaluate((it) => it.scrollTo({ left: it.scrollWidth }));
@@ -395,6 +398,7 @@ test('with another model open no caption names the sample, and the sentences abo
 
 test('the table is sorted, filtered and gone through by keys', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
+  await openTable(page);
   const sort = page.locator('[data-sort="frobenius"]');
   for (const [direction, sign] of [
     ['descending', -1], // large variances are looked for
@@ -460,6 +464,7 @@ test('brushed heads stay clear in every figure', async () => {
     await expect.poll(() => clear(id)).toBe(count);
   }
   await showView(page, 'model');
+  await openTable(page);
   await page.locator('[data-action="brush-none"]').click();
   await settled(page, 'predictors');
   await expect.poll(() => clear('predictors')).toBe(72);
@@ -610,6 +615,7 @@ test('heads of several stacks keep their names', async () => {
   await page.locator('[data-report]', { hasText: '6 heads' }).waitFor();
   const stacks = ['encoder', 'decoder', 'cross'].flatMap((name) => [name, name]);
   await expect.poll(() => column(page, 'Stack')).toEqual(stacks);
+  await openTable(page);
   await enter(page.locator('#field-model-filter'), 'stack=cross');
   await page.locator('[data-table-status]', { hasText: '2 of 6 heads' }).waitFor();
   await page.locator('[data-action="brush-rows"]').click();

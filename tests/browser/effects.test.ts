@@ -5,7 +5,20 @@ import { expect, test } from 'vitest';
 import { VIEWS, type ViewName } from '../../web/chapters/views';
 import { sliderOf, type Controls, type NumberControl } from '../../web/state/control';
 import { entryOf, figuresOf, type FigureId } from '../../web/ui/registry';
-import { browser, caption, exported, go, host, openBrowser, openMore, saved, settled, unfold, visit } from './browser';
+import {
+  browser,
+  caption,
+  exported,
+  go,
+  host,
+  openBrowser,
+  openMore,
+  openTable,
+  saved,
+  settled,
+  unfold,
+  visit,
+} from './browser';
 import { enter, openModel } from './gestures';
 import { trainedModel } from './trained';
 
@@ -213,6 +226,7 @@ async function numbersOfModel(page: Page): Promise<string> {
   for (const id of ['head-text', 'head-spectra', 'predictors'] as const) {
     shown.push(await numbersOf(page, id));
   }
+  await openTable(page);
   const table = await saved(page.locator('[data-action="table-csv"]'));
   return [...shown, table.toString().replace(/^#.*$/gm, '')].join('\n');
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { viewNames } from '../../web/chapters/views';
 import { FIGURES } from '../../web/ui/registry';
-import { blocks, browser, go, host, openBrowser, showView, visit } from './browser';
+import { blocks, browser, go, host, openBrowser, openTable, showView, visit } from './browser';
 
 openBrowser();
 
@@ -77,6 +77,7 @@ describe.each([
 
 test('titles of columns are on one line, and no list cuts its choices', async () => {
   const { page } = await visit(browser, `${host.address}#model`, { settle: false });
+  await openTable(page);
   const heights = await page
     .locator('.head-table th button')
     .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().height));

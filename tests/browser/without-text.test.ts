@@ -48,7 +48,7 @@ test('another source and level change the figure and the heads predicted worst',
   const [, said, is] = /predicted (\S+), measured (\S+)\. /.exec((await misses.first().textContent()) ?? '')!;
   expect(Math.abs(Number(said) - Number(is))).toBeCloseTo(worst, 2);
   await misses.first().locator('button').click();
-  await page.locator('[data-head-table] tr[aria-current="true"]').waitFor();
+  await page.locator('[data-head-table] tr[aria-current="true"]').waitFor({ state: 'attached' });
 });
 
 test.each(['distance', 'decay'] as const)('%s has axes that reach all heads', async (quantity) => {

@@ -10,7 +10,9 @@ import {
   withoutCheckpoint,
 } from '../../web/chapters/model/files/files.ts';
 import { leftOutText } from '../../web/chapters/model/files/files.ts';
-import { readText } from '../../web/chapters/model/opening/checkpoints.ts';
+import { readText, reportOf } from '../../web/chapters/model/opening/checkpoints.ts';
+import { modelView } from '../../web/chapters/model/state.ts';
+import type { Output } from '../../web/engine/protocol.ts';
 
 const at = (path: string) => {
   const folder = path.split('/').slice(0, -1).join('/');
@@ -194,4 +196,11 @@ test('rows are ordered by a column either way, what is not known last', () => {
 test('a brush is the places between its commas', () => {
   expect([...brushed({ brush: '0.1,5.11' })]).toEqual(['0.1', '5.11']);
   expect(brushed({ brush: '' }).size).toBe(0);
+});
+
+test('the report of a scan has its notes as sentences', () => {
+  const files = { name: 'm', model: [], index: null, config: null, tokenizer: null, preprocessor: null };
+  const output = { heads: [], bytes_read: 0, excluded: [], notes: ['the scale of the logits is not known'] };
+  const report = reportOf(files, output as unknown as Output<'heads'>, modelView.defaults, 1);
+  expect(report).toContain(' The scale of the logits is not known.');
 });

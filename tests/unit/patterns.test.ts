@@ -1,8 +1,8 @@
 // What heads attend to, from weights made by hand and from those of the sample's sentences.
 import { describe, expect, test } from 'vitest';
-import { EXAMPLES } from '../../web/chapters/model/head-text/patterns.ts';
-import { excess, KINDS, Patterns, type KindName } from '../../web/chapters/model/head-text/patterns.ts';
-import { briefOf, wordsOf } from '../../web/chapters/model/head-text/words.ts';
+import { EXAMPLES } from '../../web/chapters/model/patterns/patterns.ts';
+import { excess, KINDS, Patterns, type KindName } from '../../web/chapters/model/patterns/patterns.ts';
+import { briefOf, wordsOf } from '../../web/chapters/model/patterns/words.ts';
 import texts from '../../web/generated/sample-texts.json' with { type: 'json' };
 
 const TOKENS = ['[CLS]', 'no', 'whale', ',', 'no', 'ship', '.', '[SEP]'];

@@ -55,7 +55,15 @@ export function tracesFrom(
 }
 
 /** What a head does on text: means over the queries of some passages. */
-export const MEASURED = ['entropy', 'localization', 'self_logit', 'self_weight'] as const;
+export const MEASURED = [
+  'entropy',
+  'localization',
+  'self_logit',
+  'self_weight',
+  'previous_token',
+  'duplicate_token',
+  'induction',
+] as const;
 export type HeadMeasures = Record<(typeof MEASURED)[number], number>;
 
 /** The traces of a head for a covariance, or undefined where they are not known. */

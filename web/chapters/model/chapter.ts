@@ -21,11 +21,14 @@ import { HeadTextFigure } from './head-text/figure';
 import { PredictorsFigure } from './predictors/figure';
 import { HeadMeasurements } from './reading/measurements';
 import { CovarianceTraces } from './opening/traces';
-import { Picks } from './reading/picks';
-import { PredictionNotes } from './predictors/notes';
+import { Picks } from './sentence/picks';
+import { PredictionNotes } from './prediction-notes/notes';
 import { showWhatCanBeRead } from './reading/reading';
 import { RotaryCircuitsFigure } from './rotary-circuits/figure';
 import { loadRotarySample } from './reading/samples';
+import { ScatterFigure } from './scatter/figure';
+import { WallFigure } from './wall/figure';
+import { HeadWorth } from './wall/worth';
 import { TokenMetricFigure } from './token-metric/figure';
 import type { State, Store } from './state';
 
@@ -55,9 +58,14 @@ export function startModel(
       (error: Error) => rotary.frame.complain(error.message),
     );
   });
+  const worth = new HeadWorth(store, checkpoints, measurements, () => onWall.request('full'));
+  const wall = new WallFigure(store, heads, checkpoints, measurements, worth);
+  const scatter = new ScatterFigure(store, heads, checkpoints, measurements, texts);
   const figures = runFigures<FigureOf<'model'>, State>(
     {
+      wall,
       'head-text': text,
+      scatter,
       'head-spectra': new HeadSpectraFigure(store, heads, checkpoints),
       predictors,
       'token-metric': metric,
@@ -72,6 +80,8 @@ export function startModel(
     (id) => ({ origin: () => ({ model: id === 'rotary-circuits' ? rotary.name : checkpoints.model.name }) }),
   );
   const {
+    wall: onWall,
+    scatter: onScatter,
     'head-spectra': onSpectra,
     predictors: onPredictors,
     'head-text': onText,
@@ -99,8 +109,8 @@ export function startModel(
   checkpoints.changed.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare, onSteps]) runner.repaint();
     if (!fresh) return onPredictors.repaint();
-    measurements.set({ predictions: null, text: null, unreadable: '', onlyPictures: false });
-    for (const runner of [onText, onPredictors, onRotary]) runner.request('full');
+    measurements.set({ predictions: null, text: null, corpus: null, unreadable: '', onlyPictures: false });
+    for (const runner of [onText, onWall, onScatter, onPredictors, onRotary]) runner.request('full');
     // Two are measured in sight or not, for the table and the picks.
     for (const runner of [onText, onPredictors]) runner.demand();
   });
@@ -127,9 +137,10 @@ export function startModel(
   };
   state.moved.subscribe(showSample);
   showSample();
-  for (const runner of [onMetric, onDistance]) measurements.changed.subscribe(() => runner.repaint());
+  for (const runner of [onWall, onScatter, onMetric, onDistance])
+    measurements.changed.subscribe(() => runner.repaint());
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
-  const predicted = [predictors, metric, distance].map(({ frame }) => frame);
+  const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);
   new HeadTable(store, heads, checkpoints, measurements);
   keepInSight(child(document, '.bench-head'));

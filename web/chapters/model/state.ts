@@ -7,7 +7,7 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
-import { EXAMPLES } from './head-text/patterns';
+import { EXAMPLES } from './patterns/patterns';
 
 /** What is both predicted and measured of every head; a share is in [0, 1]. */
 export const predictedMeasures: Record<PredictedMeasure, { label: string; meaning: string; share: boolean }> = measures;
@@ -54,6 +54,11 @@ const controls = {
     default: EXAMPLES[0].reading,
     required: true,
   }),
+  ablate: text('Heads switched off', { help: 'Heads that are switched off, as layer.head, separated by commas' }),
+  ablation: choiceOf('attend', 'ablation', 'Replaced by'),
+  scatter_x: text('Horizontal axis', { help: 'Column of the table of heads', default: 'previous_token' }),
+  scatter_y: text('Vertical axis', { help: 'Column of the table of heads', default: 'induction' }),
+  scatter_colour: text('Colour', { help: 'Column of the table of heads', default: 'layer' }),
   spread: spreadControl,
   zoom: choice('Scale', { own: 'per head', common: 'shared' }),
   order: text('Order', {
@@ -72,6 +77,11 @@ const controls = {
   tokens,
   correlation,
   fold_gains: choiceOf('heads', 'fold_gains', 'Norm gains'),
+  model_type: text('Model type', {
+    help:
+      'Model type of the Hugging Face Hub whose conventions the checkpoint has (norm gains, rotary positions, scale); ' +
+      'empty to use config.json',
+  }),
   frame: choiceOf('heads', 'frame', 'Covariance Σ'),
   offset_kind: choice('Rotary heads', { one: 'at one offset', average: 'average over T offsets' }),
   offset: number('offset', 'Offset', integers(0, 256), {

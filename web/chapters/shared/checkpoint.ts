@@ -10,6 +10,18 @@ export interface Checkpoint extends CheckpointFiles {
   tokenizer: File | null;
   /** preprocessor_config.json of a vision model. */
   preprocessor: File | null;
+  /** The model type whose conventions a person has chosen; without it that of config.json. */
+  model_type?: string;
+}
+
+/** What operations take of a checkpoint that need no text. */
+export function weightsOf({ model, index, config, model_type = '' }: Checkpoint) {
+  return { model, index, config, model_type };
+}
+
+/** What operations take of a checkpoint that run it on text. */
+export function readerOf(checkpoint: Checkpoint) {
+  return { ...weightsOf(checkpoint), tokenizer: checkpoint.tokenizer };
 }
 
 /** Which checkpoint a person has opened. */

@@ -13,12 +13,12 @@ import type { Checkpoints } from '../opening/checkpoints';
 import { HeadPicture, type ChosenPicture } from '../picture/picture';
 import { rowOf, type HeadMeasurements } from '../reading/measurements';
 import { missingOf, sourceOf } from '../files/files';
-import { EXAMPLES, KINDS, tokensOf, type Pattern } from './patterns';
-import { wordsOf } from './words';
+import { EXAMPLES, KINDS, tokensOf, type Pattern } from '../patterns/patterns';
+import { shown, wordsOf } from '../patterns/words';
 import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
 import { placeName } from '../../../heads/registry';
 import { loadSampleTexts } from '../reading/samples';
-import type { Checkpoint } from '../../shared/checkpoint';
+import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { weightsBytes } from '../../shared/sample-weights';
 import { quoted } from '../../../state/quoted';
 import { child } from '../../../ui/dom';
@@ -88,8 +88,7 @@ export class HeadTextFigure implements Figure {
     const { files } = this.checkpoints;
     if (!files) return this.showSample();
     this.isCancelled = false;
-    const { model, index, config } = files;
-    const { pictures } = await context.run('tensors', { model, index, config });
+    const { pictures } = await context.run('tensors', weightsOf(files));
     this.picture.offer(pictures);
     if (pictures && (this.prefersPicture || missingOf(files))) {
       return this.lookAt(context, files, missingOf(files) !== '');
@@ -111,10 +110,9 @@ export class HeadTextFigure implements Figure {
 
   /** Runs the model on the typed text, and shows its layers as they are done. */
   private async read(context: FigureContext, files: Checkpoint): Promise<void> {
-    const { model, index, config, tokenizer } = files;
     const { reading } = context.state;
     const settings = { text: reading, length: LONGEST, fit_length: true, passages: 1, weights: true };
-    const input = { model, index, config, tokenizer, ...settings };
+    const input = { ...readerOf(files), ...settings };
     const text = await attendByLayers(context, input, (part, progress) => {
       this.measurements.set({ text: part, reading, isPartial: true });
       context.show(progress);
@@ -356,14 +354,6 @@ export class HeadTextFigure implements Figure {
 
 function isPicture(found: Attended | null): boolean {
   return found !== null && found.patch_side > 0;
-}
-
-/** The marks that byte-level BPE and SentencePiece write for a space. */
-const SPACE = /[Ġ▁]/g;
-
-/** A token as it is shown, with a sign for a space. */
-function shown(token: string): string {
-  return token.replace(SPACE, '␣');
 }
 
 function shortened(token: string): string {

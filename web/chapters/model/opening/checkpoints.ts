@@ -1,7 +1,7 @@
 import type { Head, Input, Output } from '../../../engine/protocol';
 import { Signal } from '../../../state/signal';
 import { placeOf } from '../../../heads/brush';
-import type { Checkpoint, OpenedCheckpoint } from '../../shared/checkpoint';
+import { weightsOf, type Checkpoint, type OpenedCheckpoint } from '../../shared/checkpoint';
 import type { HeadRegistry, Model } from '../../../heads/registry';
 import type { HeadMeasurements } from '../reading/measurements';
 import type { State } from '../state';
@@ -89,7 +89,7 @@ const MEGA = 1e6;
 export function concerns(names: ReadonlySet<string>, state: State, rotary: boolean): boolean {
   const has = (...list: (keyof State)[]) => list.some((name) => names.has(name));
   // Length and tokens are those of the localization that the isotropic theory predicts.
-  if (has('fold_gains', 'frame', 'length', 'tokens', 'correlation')) return true;
+  if (has('fold_gains', 'model_type', 'frame', 'length', 'tokens', 'correlation')) return true;
   const averaged = state.offset_kind === 'average';
   return rotary && (has('offset_kind') || (!averaged && has('offset')));
 }
@@ -111,12 +111,13 @@ export type Finding = Pick<Input<'heads'>, 'heads' | 'key_heads' | 'map_query' |
 /** Reads the heads of one checkpoint. */
 export function scan(
   pool: Pool,
-  { model, index, config }: Checkpoint,
+  checkpoint: Checkpoint,
   state: Readonly<State>,
   finding: Finding,
   options: RunOptions<'heads'>,
 ): Promise<Output<'heads'>> {
-  const input = { model, index, config, ...finding, ...askedOf(state) };
+  const { model_type } = state;
+  const input = { ...weightsOf(checkpoint), ...finding, ...askedOf(state), model_type };
   return pool.run('heads', input, options);
 }
 
@@ -132,13 +133,13 @@ export function mappingOf(state: Readonly<State>) {
  */
 export async function namesOfUnknown(
   pool: Pool,
-  { model, index, config }: Checkpoint,
+  checkpoint: Checkpoint,
   error: unknown,
   signal: AbortSignal,
 ): Promise<string[] | null> {
   if (!(error instanceof EngineError) || error.name !== 'FormatError') return null;
   try {
-    const { known, names } = await pool.run('tensors', { model, index, config }, { signal });
+    const { known, names } = await pool.run('tensors', weightsOf(checkpoint), { signal });
     return known ? null : names;
   } catch {
     return null; // the first error says more
@@ -154,16 +155,17 @@ export function patternsOf(names: readonly string[]): string[] {
 /** What there is to say of a scan. */
 export function reportOf(
   checkpoint: Checkpoint,
-  { heads, bytes_read, excluded }: Output<'heads'>,
+  { heads, bytes_read, excluded, notes }: Output<'heads'>,
   state: Readonly<State>,
   seconds: number,
 ): string {
   const { name } = checkpoint;
   const shard = shardText(checkpoint);
+  const noted = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1).replace(/\.?$/, '.')}`).join('');
   const left = excluded.length > 0 ? ` Left out: ${excluded.join(', ')}.` : '';
   return (
     `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, bytesOf(checkpoint))} ` +
-    `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}${shard && ` ${shard}`}`
+    `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}${noted}${shard && ` ${shard}`}`
   );
 }
 

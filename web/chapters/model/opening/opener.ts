@@ -244,7 +244,7 @@ export class CheckpointOpener {
           const { output, report, again } = await this.scan(one, known, signal, (progress) => {
             this.bar.value = (opened.length + refused.size + progress) / picked.length;
           });
-          opened.push({ ...one, heads: output.heads, frame, again });
+          opened.push({ ...one, heads: output.heads, frame, model_type: this.store.state.model_type, again });
           reports.push(report);
         } catch (error) {
           // Of checkpoints that are open, none is closed because it cannot be read in another way.

@@ -3,6 +3,7 @@ import { tracesOf, type HeadTraces } from '../../../heads/traces';
 import type { Pool } from '../../../engine/pool';
 import type { Store as SharedStore } from '../../../state/store';
 import { child } from '../../../ui/dom';
+import { readerOf } from '../../shared/checkpoint';
 import type { TextSource } from '../../shared/text-source';
 import type { Covariance } from '../../../state/heads';
 import { missingOf } from '../files/files';
@@ -77,7 +78,6 @@ export class CovarianceTraces {
   }
 
   private async measured(opened: Opened, covariance: Measured, signal: AbortSignal): Promise<HeadTraces[]> {
-    const { model, index, config, tokenizer } = opened;
     if (missingOf(opened)) throw new Error(`text does not run through this checkpoint: ${missingOf(opened)}`);
     const { state } = this.stores.model;
     const { passages, seed } = state;
@@ -85,10 +85,7 @@ export class CovarianceTraces {
     const found = await this.pool.run(
       'layer-spectra',
       {
-        model,
-        index,
-        config,
-        tokenizer,
+        ...readerOf(opened),
         passages,
         seed,
         ...queryKeyOf(state),

@@ -9,7 +9,7 @@ import { compose } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
 import type { Attended, Head } from '../../../engine/protocol';
 import { placeName } from '../../../heads/registry';
-import type { Checkpoint } from '../../shared/checkpoint';
+import { weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { rowOf } from '../reading/measurements';
 import type { FigureContext } from '../state';
 
@@ -172,10 +172,10 @@ export class HeadPicture {
 
   /** Runs the model on the chosen picture. */
   async ask(context: FigureContext, files: Checkpoint): Promise<Attended> {
-    const { model, index, config, preprocessor } = files;
+    const { preprocessor } = files;
     const { name } = this.chosen;
     const image = this.chosen.ppm();
-    const found = await context.run('attend', { model, index, config, preprocessor, image, weights: true });
+    const found = await context.run('attend', { ...weightsOf(files), preprocessor, image, weights: true });
     const [{ rgb }] = found.pictures;
     this.seen = canvasOf(rgb, Math.sqrt(rgb.length / 3));
     this.name = name;

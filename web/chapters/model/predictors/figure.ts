@@ -8,7 +8,7 @@ import { limitsOf } from '../../../state/control';
 import { Signal } from '../../../state/signal';
 import type { Checkpoints } from '../opening/checkpoints';
 import { missingOf } from '../files/files';
-import type { Checkpoint } from '../../shared/checkpoint';
+import { readerOf, type Checkpoint } from '../../shared/checkpoint';
 import type { HeadMeasurements } from '../reading/measurements';
 import type { HeadRegistry, PlacedHead } from '../../../heads/registry';
 import { PASSAGE, QUERIES } from '../reading/reading';
@@ -45,20 +45,13 @@ const BESIDE = {
 };
 
 /** What the state asks for. */
-function questionOf(
-  { model, index, config, tokenizer }: Checkpoint,
-  text: Uint8Array,
-  state: Readonly<State>,
-): Input<'predict'> {
+function questionOf(checkpoint: Checkpoint, text: Uint8Array, state: Readonly<State>): Input<'predict'> {
   const { passages, seed, tokens_source, tokens_order, zipf_exponent, zipf_offset } = state;
   const law = tokens_source === 'text' ? {} : { tokens_law: tokens_source };
   const statistics = tokens_source === 'text' ? 'file' : 'measure_file';
   const { default: resamples } = limitsOf('resamples');
   return {
-    model,
-    index,
-    config,
-    tokenizer,
+    ...readerOf(checkpoint),
     [statistics]: text,
     ...law,
     tokens_order,

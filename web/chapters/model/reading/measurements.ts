@@ -1,9 +1,12 @@
 import { Signal } from '../../../state/signal';
 import type { Attended, Head, Predicted, TokensSource } from '../../../engine/protocol';
 import { placeOf } from '../../../heads/brush';
-import { Patterns, excess, tokensOf, type Pattern } from '../head-text/patterns';
+import { Patterns, excess, tokensOf, type Pattern } from '../patterns/patterns';
 
 type Place = Pick<Head, 'layer' | 'head'>;
+
+/** What a text loses without a head; null where it has no loss, or where it is not known. */
+export type Worth = Pick<Attended['heads'][number], 'loss_change' | 'output_change'>;
 
 /** What the heads of the model on the figures were found to do on text. */
 export class HeadMeasurements {
@@ -19,6 +22,10 @@ export class HeadMeasurements {
   isPartial = false;
   /** Why the model can read no text, in words; '' where it can or that is not known yet. */
   unreadable = '';
+  /** What `attend` computes without each head of a text, asked with `of`: the sample's text has its own. */
+  worth: { of: string; heads: Attended['heads'] } | null = null;
+  /** What it does on the passages of a long text. */
+  corpus: Attended['heads'] | null = null;
   /** The model can read pictures, and no text. */
   onlyPictures = false;
   readonly changed = new Signal();
@@ -33,10 +40,13 @@ export class HeadMeasurements {
 
   set(
     found: Partial<
-      Pick<HeadMeasurements, 'predictions' | 'text' | 'reading' | 'isPartial' | 'unreadable' | 'onlyPictures'>
+      Pick<
+        HeadMeasurements,
+        'predictions' | 'text' | 'reading' | 'isPartial' | 'unreadable' | 'onlyPictures' | 'worth' | 'corpus'
+      >
     >,
   ): void {
-    if ('text' in found) this.isPartial = false;
+    if ('text' in found) Object.assign(this, { isPartial: false, worth: null });
     Object.assign(this, found);
     if ('text' in found) this.lookAtText();
     this.changed.send();
@@ -61,6 +71,11 @@ export class HeadMeasurements {
   patternOf(head: Place): Pattern | null {
     const weights = this.weightsOf(head);
     return weights && this.patterns ? this.patterns.main(weights) : null;
+  }
+
+  /** What the text loses without a head: changes of the loss and of the mean token; undefined while not known. */
+  worthOf(head: Place): Worth | undefined {
+    return rowOf(head, this.worth?.heads ?? this.text?.heads ?? []);
   }
 
   /** A head's attention weights on the text, row by row. */

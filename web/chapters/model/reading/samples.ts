@@ -58,6 +58,7 @@ export async function loadSampleTexts(): Promise<Map<string, Attended>> {
     reading,
     {
       ...answer,
+      outcome: answer.outcome as Attended['outcome'],
       layers: numbers(answer.layers),
       heads: numbers<PrintedText['heads'][number]>(answer.heads),
       passages: answer.passages.map((it) => ({ ...it, ids: Float64Array.from(it.ids) })),

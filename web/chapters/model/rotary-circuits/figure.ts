@@ -8,6 +8,7 @@ import { placeName, type HeadRegistry } from '../../../heads/registry';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
 import { entryOf } from '../../../ui/registry';
+import { weightsOf } from '../../shared/checkpoint';
 import type { Checkpoints } from '../opening/checkpoints';
 import { panels } from '../panel';
 import { energyPanel, logitPanel, scorePanel, spectrumPanel, turnsOf, type RotaryHead } from './panels';
@@ -44,9 +45,9 @@ export class RotaryCircuitsFigure implements Figure {
   async compute({ run, show }: FigureContext): Promise<void> {
     const { files, model: shown } = this.checkpoints;
     const opened = shown.heads.some(({ rotary }) => rotary) ? files : null;
-    const { name, model, index, config } = opened ?? (await loadRotarySample());
-    const { heads } = await run('rotary-circuits', { model, index, config, length: LENGTH });
-    [this.heads, this.name, this.isOpened] = [heads, name, opened !== null];
+    const checkpoint = opened ?? (await loadRotarySample());
+    const { heads } = await run('rotary-circuits', { ...weightsOf(checkpoint), length: LENGTH });
+    [this.heads, this.name, this.isOpened] = [heads, checkpoint.name, opened !== null];
     show(1);
   }
 

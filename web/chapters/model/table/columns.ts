@@ -1,5 +1,5 @@
 import { referTo } from '../../../ui/registry';
-import { indexOf, rowOf, type HeadMeasurements } from '../reading/measurements';
+import { indexOf, rowOf, type HeadMeasurements, type Worth } from '../reading/measurements';
 import type { PlacedHead } from '../../../heads/registry';
 import { refusal } from '../../../state/quoted';
 import { LEVELS, VERDICTS } from '../predictors/words';
@@ -52,6 +52,28 @@ function weighted(name: 'spread' | 'components' | 'symmetric_share' | 'sink_gap'
 function onText(name: 'entropy' | 'distance' | 'sink') {
   return (head: PlacedHead, { measurements: { text } }: Found) =>
     text ? (rowOf(head, text.heads)?.[name] ?? NaN) : NaN;
+}
+
+/** Attention to tokens by their place and id, with the papers that define the scores. */
+const SCORES = [
+  ['previous_token', 'Previous token', 'attention to the previous token (Olsson et al., 2022)'],
+  ['duplicate_token', 'Duplicate token', 'attention to earlier occurrences of the query’s token (Wang et al., 2022)'],
+  [
+    'induction',
+    'Induction',
+    'attention to the token after the last earlier occurrence of the query’s token (Olsson et al., 2022)',
+  ],
+] as const;
+
+function onPassages(name: (typeof SCORES)[number][0]) {
+  return (head: PlacedHead, { measurements: { corpus } }: Found) =>
+    (corpus && rowOf(head, corpus)?.[name]) ?? head.measured?.[name] ?? NaN;
+}
+
+/** The change of the loss without a head, or of the mean token for a model without a loss. */
+function effectOf(worth: Worth | undefined): number {
+  const changes = [worth?.loss_change, worth?.output_change].map((it) => it ?? NaN);
+  return changes.find(Number.isFinite) ?? NaN;
 }
 
 /** All columns there can be, in their order. */
@@ -145,6 +167,20 @@ export const columns: readonly Column[] = [
     title: 'Sink, text',
     help: `weight on the first token and the separator, on the sentence of ${referTo('head-text')}`,
     value: onText('sink'),
+  },
+  ...SCORES.map(([name, title, meaning]): Column => ({
+    name,
+    title,
+    help: `${meaning}, mean over the first passages of a long text`,
+    value: onPassages(name),
+  })),
+  {
+    name: 'worth',
+    title: 'Ablation effect',
+    help:
+      `effect of switching the head off on the sentence of ${referTo('wall')}: change of the loss in nats per token or, ` +
+      'without a loss, 1 − cosine of the mean token',
+    value: (head, { measurements }) => effectOf(measurements.worthOf(head)),
   },
   {
     name: 'bias_query',

@@ -42,6 +42,7 @@ export class HeadTable {
     child(this.root, '[data-columns]').append(...columns.flatMap(termOf));
     this.wireColumns();
     hintScroll(this.scroll);
+    this.root.addEventListener('toggle', () => this.showChosen());
     this.body.addEventListener('keydown', (event) => this.press(event));
     this.body.addEventListener('click', (event) => this.click(event));
     this.body.addEventListener('focusin', (event) => this.point(event));
@@ -140,7 +141,7 @@ export class HeadTable {
       this.heads = all;
       this.problem.textContent = (error as Error).message;
     }
-    child(this.root, '[data-diagnosis]').textContent = diagnosisOf(all, found);
+    child(document, '[data-diagnosis]').textContent = diagnosisOf(all, found);
     this.buildTitles(order);
     this.buildRows(found);
     this.mark();

@@ -4,9 +4,9 @@ import { placeOf } from '../../../heads/brush';
 import { placeName, type PlacedHead } from '../../../heads/registry';
 import type { Checkpoints } from '../opening/checkpoints';
 import { columnOf, type Found } from '../table/columns';
-import { EXAMPLES, excess, type Example } from '../head-text/patterns';
-import { briefOf } from '../head-text/words';
-import type { HeadMeasurements } from './measurements';
+import { EXAMPLES, excess, type Example } from '../patterns/patterns';
+import { briefOf } from '../patterns/words';
+import type { HeadMeasurements } from '../reading/measurements';
 import type { Store } from '../state';
 
 type Value = (head: PlacedHead, found: Found) => number;

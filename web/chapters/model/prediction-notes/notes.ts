@@ -6,7 +6,7 @@ import { child, html, refill } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import type { Checkpoints } from '../opening/checkpoints';
 import type { HeadMeasurements } from '../reading/measurements';
-import { LAWS, LEVELS, intervalOf, isDone, missesOf, rotaryRow, sourceNames, summaryRow } from './words';
+import { LAWS, LEVELS, intervalOf, isDone, missesOf, rotaryRow, sourceNames, summaryRow } from '../predictors/words';
 import { predictedMeasures, type Store } from '../state';
 
 /** Heads in the list of those that are predicted worst. */

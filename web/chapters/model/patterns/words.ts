@@ -46,3 +46,11 @@ export function wordsOf(
 export function briefOf(entropy: number, pattern: Pattern | null): string {
   return pattern ? KINDS[pattern.kind].brief : (shapeOf(entropy)?.name ?? '');
 }
+
+/** The marks that byte-level BPE and SentencePiece write for a space. */
+const SPACE = /[Ġ▁]/g;
+
+/** A token as it is shown, with a sign for a space. */
+export function shown(token: string): string {
+  return token.replace(SPACE, '␣');
+}

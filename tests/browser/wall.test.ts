@@ -1,0 +1,109 @@
+// The wall of heads, what a head is worth, and any column of the table against any other.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { json } from '../cli/eigenscope';
+import { browser, caption, csv, host, openBrowser, settled, visit } from './browser';
+import { enter, openModel } from './gestures';
+import { trainedFolder, trainedModel } from './trained';
+
+openBrowser();
+
+test('all heads have a picture in the colour of their pattern, which enlarges under the pointer', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  await settled(page, 'wall');
+  const cells = page.locator('#figure-wall [data-mark="heads"] rect');
+  expect(await cells.count()).toBe(72);
+  const rows = await csv(page, 'wall');
+  expect(rows).toHaveLength(72);
+  const kinds = rows.map(({ pattern }) => pattern).filter((it) => it !== '');
+  const title = await page.locator('#figure-wall h2').textContent();
+  expect(title).toContain(`${kinds.length} of 72 heads attend to one kind of key`);
+  const colours = await page.locator('#figure-wall canvas.bitmap').evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set<string>();
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i + 3] > 200) seen.add([data[i], data[i + 1], data[i + 2]].join());
+    return seen.size;
+  });
+  expect(colours).toBeGreaterThan(2);
+  // The picture is above its cells.
+  const box = (await cells.nth(2 * 12 + 5).boundingBox())!;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  const tip = page.locator('#figure-wall .tip', { hasText: 'layer 2, head 5' });
+  await tip.locator('canvas').waitFor();
+  await page.mouse.click(x, y);
+  await page.waitForFunction(() => location.hash === '#model?head=sample:2.5');
+  expect(errors).toEqual([]);
+});
+
+test('the build knows what the heads of the sample are worth to the example sentences', async () => {
+  const { page } = await visit(browser, `${host.address}#model?head=sample:2.5`);
+  await settled(page, 'wall');
+  await page.locator('[data-action="ablate"]', { hasText: 'Switch off layer 2, head 5' }).click();
+  await page
+    .locator('[data-worth-words]', { hasText: /^Without layer.head 2.5 .* turns by \d+\.\d° \(cosine 0\.\d+\)/ })
+    .waitFor();
+  const crosses = page.locator('#figure-wall [data-mark="heads"] path');
+  expect(await crosses.count()).toBe(1);
+  await page.locator('[data-action="restore"]').click();
+  await expect.poll(() => crosses.count()).toBe(0);
+});
+
+test('heads that are switched off change the outcome as on the command line', { timeout: 120_000 }, async () => {
+  const folder = trainedFolder();
+  const model = ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(folder, name));
+  const text = 'the whale';
+  const { page, errors } = await visit(browser, `${host.address}#model?reading=${encodeURIComponent(text)}`);
+  await openModel(page, model);
+  await settled(page, 'wall');
+  const off = (ablate: string, ablation = 'zero') => json('attend', { text, ablate, ablation }, folder);
+  const words = page.locator('[data-worth-words]');
+  await page.locator('[data-head-select]').selectOption('0.1');
+  await page.locator('[data-action="ablate"]').click();
+  const loss = (it: number) => String(Number(it.toPrecision(3)));
+  const one = off('0.1');
+  await words.filter({ hasText: `Loss of this text: ${loss(one.loss)}` }).waitFor();
+  await words.filter({ hasText: `${loss(one.loss_without)} without layer.head 0.1` }).waitFor();
+  const rows = page.locator('[data-worth] tbody tr');
+  expect(await rows.count()).toBe(one.predictions.length);
+  const first = await rows.first().locator('td').allTextContents();
+  const [{ probability, probability_without: without }] = one.predictions;
+  expect(first.map(Number)).toEqual([probability, without].map((it: number) => Number(it.toFixed(3))));
+
+  await page.locator('[data-head-select]').selectOption('1.0');
+  await page.locator('[data-action="ablate"]').click();
+  await page.locator('#model [data-control="ablation"] label', { hasText: 'previous token' }).click();
+  const two = off('0.1,1.0', 'previous');
+  await words.filter({ hasText: `${loss(two.loss_without)} without heads 0.1, 1.0` }).waitFor();
+  expect(new URL(page.url()).hash).toContain('ablate=0.1,1.0');
+
+  await page.locator('[data-action="worth"]').click();
+  const each = off('each', 'previous').heads as { loss_change: number }[];
+  await expect
+    .poll(async () => (await csv(page, 'wall')).map((row) => row.loss_change).filter(Boolean).length)
+    .toBe(each.length);
+  (await csv(page, 'wall')).forEach((row, i) => expect(Number(row.loss_change)).toBeCloseTo(each[i].loss_change, 4));
+  expect(errors).toEqual([]);
+});
+
+test('any column of the table is plotted against any other, with the scores of a long text', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=2`);
+  await openModel(page, trainedModel());
+  await settled(page, 'scatter');
+  await page.locator('[data-axis="scatter_x"]').selectOption('duplicate_token');
+  await page.waitForFunction(() => location.hash.includes('scatter_x=duplicate_token'));
+  await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Duplicate token:/);
+  const rows = await csv(page, 'scatter');
+  expect(Object.keys(rows[0])).toEqual(['layer', 'head', 'duplicate_token', 'induction']);
+  expect(rows.every((row) => Number(row.duplicate_token) >= 0 && Number(row.duplicate_token) <= 1)).toBe(true);
+  expect(errors).toEqual([]);
+});
+
+test('an unknown model type is refused, and the heads stay', async () => {
+  const { page } = await visit(browser, `${host.address}#model`);
+  await openModel(page, trainedModel());
+  await enter(page.locator('#field-model-model_type'), 'nonsense');
+  await page.locator('[data-problem]', { hasText: 'nonsense' }).waitFor();
+  expect(await page.locator('[data-report]').textContent()).toContain('8 heads');
+});
