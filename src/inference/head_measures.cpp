@@ -50,7 +50,7 @@ EIGENSCOPE_INLINE void add_by_key(const AttentionRow<Scalar>& row, double mean,
   const double upper = static_cast<double>(row.keys - 1);
   for (Index i = 0; i < row.keys; ++i) {
     const double centred = static_cast<double>(row.logits[i]) - mean;
-    to.inside[i] += (centred > -1) & (centred < upper) ? 1.0 : 0.0;
+    to.inside[i] += ((centred > -1) & (centred < upper)) ? 1.0 : 0.0;
   }
   for (Index i = 0; i < row.keys; ++i) {
     const double p = static_cast<double>(row.weights[i]);
