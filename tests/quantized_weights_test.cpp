@@ -53,7 +53,8 @@ const Json& example_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("quantized weights decode as by an independent script", "[quantized]") {
-  for (const Json& example : reference("quantized-weights.json").at("cases")) {
+  const Json cases = reference("quantized-weights.json").at("cases");  // outlives the loop
+  for (const Json& example : cases) {
     CAPTURE(example.at("name").get<std::string>());
     const auto tensors = open_tensors(quantized_files(example));
     const auto shape = example.at("shape").get<std::vector<std::uint64_t>>();

@@ -2,7 +2,7 @@
 import { textWidth } from '../../charts/legend';
 import { element, type Bitmap } from '../../charts/picture';
 import { RectangleBrush, type Box } from '../../charts/rectangle';
-import { makeTip } from '../../charts/tip';
+import { makeTip } from '../../charts/mark-tip';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import type { Frame } from '../../ui/frame';
