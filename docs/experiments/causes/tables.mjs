@@ -149,7 +149,7 @@ export const numbers = {
   'method-number': (method, name, digits = 2) => shown(methodOf(method)[name], Number(digits)),
   /** Cost of a path at a share of the baseline's deviation. */
   'cost-at': (path, share, digits = 3) => shown(costOf(path, share).cost, Number(digits)),
-  'cost-seeds': (path, share) => costOf(path, share).reached,
+  'cost-seeds': (path, share) => String(costOf(path, share).reached),
   'cost-interval-at': (path, share, digits = 3) => interval(costOf(path, share), Number(digits)),
   /** Difference of the costs of two paths at the tested share, and its interval. */
   'cost-difference': (path, against, digits = 3) => shown(testOf(path, against).difference, Number(digits)),
