@@ -351,6 +351,7 @@ test('a file that is dragged over the window is answered over all of it', async 
 test('optional columns are chosen, kept in the link, and the limit of QK-Clip divides the bound', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model?columns=symmetry`);
   const titles = () => page.locator('[data-head-table] th').allTextContents();
+  await openTable(page);
   await expect.poll(titles).toContain('Symmetry');
   expect(await titles()).not.toContain('Logit bound');
   const row = await page.locator('[data-head-table] tbody tr').first().elementHandle();

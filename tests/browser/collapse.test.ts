@@ -12,6 +12,7 @@ import {
   marks,
   openBrowser,
   settled,
+  unfold,
   visit,
 } from './browser';
 import { enter } from './gestures';
@@ -87,7 +88,7 @@ test('the bound is drawn for the exact softmax alone, and the last block on dema
 });
 
 test('the map exports its cells, and its pictures have their colours', async () => {
-  const { page } = await open(blocks(`${SOON}&residual_weight=0&layer_norm=none`));
+  const { page } = await open(blocks(`${SOON}&residual_weight=0&layer_norm=none&mean=-0.5`));
   await settled(page, 'collapse-map');
   const rows = await csv(page, 'collapse-map');
   expect(rows.length).toBe(576);
@@ -129,7 +130,9 @@ test('the map exports its cells, and its pictures have their colours', async () 
   const safe = rows.filter((row) => Math.min(Number(row.residual), Number(row.entropy)) >= 0.2);
   expect(await caption(page, 'collapse-map')).toContain(`${safe.length} keep both at 0.2 or more`);
   for (const measure of ['residual', 'entropy']) {
-    await page.locator(`input[name="field-collapse-shade"][value="${measure}"]`).check();
+    const shade = page.locator(`input[name="field-collapse-shade"][value="${measure}"]`);
+    await unfold(shade);
+    await shade.check();
     await expect.poll(() => canvas.getAttribute('width')).toBe('24');
     await page.waitForTimeout(300);
     const red = await canvas.evaluate((it) => {

@@ -2,30 +2,32 @@
 import { expect, test } from 'vitest';
 import { VERSION } from '../../web/generated/version';
 import { browser, host, openBrowser, settled, visit } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
 test('an iframe shows one figure with its controls, and tells its state to the page around it', async () => {
   const { page, errors } = await visit(browser, 'about:blank', { settle: false });
-  await page.goto(host.address);
   const source = `${host.address}?embed=depth#collapse?depth=4&stacks=2`;
-  await page.setContent(`<iframe src="${source}" width="900" height="700"></iframe>`);
+  const around = `${host.address}around`;
+  const body = `<!doctype html><iframe src="${source}" width="900" height="700"></iframe>`;
+  await page.route(around, (route) => route.fulfill({ contentType: 'text/html', body }));
+  await page.goto(around);
   await page.evaluate(() => {
     const heard: unknown[] = [];
     Object.assign(window, { heard });
     addEventListener('message', ({ data }) => heard.push(data));
   });
   const frame = page.frames()[1];
-  await frame.locator('#figure-depth .chart svg').waitFor();
+  await frame.locator('#figure-depth .chart svg').first().waitFor();
   const seen = await frame.locator('.figure:visible').evaluateAll((all) => all.map(({ id }) => id));
   expect(seen).toEqual(['figure-depth']);
   expect(await frame.locator('header, footer').filter({ visible: true }).count()).toBe(0);
-  const depth = frame.locator('#field-collapse-depth');
-  await depth.fill('5');
-  await depth.blur();
-  await page.waitForFunction(() => JSON.stringify((window as unknown as Heard).heard).includes('depth=5'));
+  await frame.locator('#collapse .sheet').click();
+  await enter(frame.locator('#field-collapse-variance'), '2');
+  await page.waitForFunction(() => JSON.stringify((window as unknown as Heard).heard).includes('variance=2'));
   const link = frame.locator('.whole-page');
-  expect(await link.getAttribute('href')).toMatch(/^\/some\/where\/#collapse\?.*depth=5/);
+  expect(await link.getAttribute('href')).toMatch(/^\/some\/where\/#collapse\?.*variance=2/);
   expect(errors).toEqual([]);
 });
 

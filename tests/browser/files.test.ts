@@ -79,7 +79,9 @@ test('a GGUF file has its own configuration, and lacks the tokenizer only', asyn
   const { page, errors } = await visit(browser, `${host.address}#model`);
   await pickModel(page, picked('llama.gguf', llamaGguf()));
   await page.locator('[data-report]', { hasText: '2 heads' }).waitFor();
-  await expect.poll(() => page.locator('#model').textContent()).toContain('tokenizer.json is not among the files.');
+  await expect
+    .poll(() => page.locator('#model').textContent())
+    .toContain('llama.gguf: tokenizer.json must be beside it');
   expect(errors).toEqual([]);
 });
 

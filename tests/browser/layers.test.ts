@@ -91,7 +91,7 @@ test('layers are shown as they are done; a cancel brings the answer before back'
   await wait.filter({ hasText: /^Computing for .* left\./ }).waitFor();
   await wait.locator('button').click();
   await words(page, `Shown is the attention on “${SHORT}”`).waitFor();
-  expect(await measured(page)).toBe(4 * HEADS);
+  await expect.poll(() => measured(page)).toBe(4 * HEADS);
   await expect.poll(() => caption(page, 'head-text')).toBe(before);
   await wait.locator('button', { hasText: 'Compute' }).click();
   await readAll(page, 128);

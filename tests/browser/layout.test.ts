@@ -18,7 +18,7 @@ test('nothing of a view is wider than a screen of 320 px', async () => {
 
 /** Pixels that a chapter may be high with its folded figures closed, at a width. */
 const HIGHEST = [
-  { viewport: { width: 1280, height: 800 }, most: 4000 },
+  { viewport: { width: 1280, height: 800 }, most: 4200 },
   { viewport: { width: 390, height: 844 }, most: 7000 },
 ];
 
@@ -36,7 +36,7 @@ test.each(HIGHEST)('a view is at most $most px high at a width of $viewport.widt
   }
 });
 
-test('at most twelve figures are in sight, the others one click away', async () => {
+test('at most fifteen figures are in sight, the others one click away', async () => {
   const { page } = await visit(browser, host.address, { settle: false });
   await expect.poll(() => page.locator('.figure').evaluateAll((all) => all.length)).toBe(FIGURES.length);
   let inSight = 0;
@@ -45,7 +45,7 @@ test('at most twelve figures are in sight, the others one click away', async () 
     await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
     inSight += await page.locator(`#${view} .figure:visible`).count();
   }
-  expect(inSight).toBeLessThanOrEqual(12);
+  expect(inSight).toBeLessThanOrEqual(15);
   // One that a link unfolds has its title in sight, below the bar.
   await go(page, 'train?figure=trainability');
   const line = page.locator('details.folded:has(#figure-trainability) > summary');

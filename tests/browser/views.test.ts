@@ -57,6 +57,7 @@ test('each view has a state of its own, and the link is that of the view', async
   await showView(page, 'collapse');
   expect(hash(page)).toBe('#collapse');
   expect(await field(page, 'collapse', 'mean')).toBe('0.25');
+  await unfold(page.locator('#field-collapse-depth'));
   await enter(page.locator('#field-collapse-depth'), '3');
   await expect.poll(() => hash(page)).toBe('#collapse?depth=3');
   await showView(page, 'localize');
