@@ -48,38 +48,24 @@ class AdaptedView final : public SafetensorsView {
   /// The changed weights come first.
   void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
     if (place >= weights_.size()) return base_->read_bytes(tensors_[place].name, offset, out);
-    constexpr std::uint64_t kMostElements = 1 << 16;
-    std::vector<double> values;
-    while (!out.empty()) {
-      const std::uint64_t first = offset / sizeof(double), within = offset % sizeof(double);
-      values.resize(static_cast<std::size_t>(std::min<std::uint64_t>(
-          (within + out.size() + sizeof(double) - 1) / sizeof(double), kMostElements)));
-      base_->read_elements(weights_[place].name, first, values);
-      add_change(weights_[place], factors_of(place), first, values);
-      const std::span<const std::byte> raw =
-          std::as_bytes(std::span(values)).subspan(static_cast<std::size_t>(within));
-      const std::size_t size = std::min(out.size(), raw.size());
-      std::copy_n(raw.begin(), size, out.begin());
-      out = out.subspan(size);
-      offset += size;
-    }
+    const ChangedWeight& weight = weights_[place];
+    const ChangeFactors& factors = factors_of(place);
+    read_computed<double>(offset, out, [&](std::uint64_t first, std::span<double> values) {
+      base_->read_elements(weight.name, first, values);
+      add_change(weight, factors, first, values);
+    });
   }
 
   const ChangeFactors& factors_of(std::size_t place) {
-    constexpr std::size_t kMostKept = 3;  // queries and keys of a layer are read in turn
-    const auto kept = std::find_if(kept_.begin(), kept_.end(),
-                                   [&](const auto& entry) { return entry.first == place; });
-    if (kept != kept_.end()) return kept->second;
-    if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
     const auto all_of = [&](const std::string& name) {
       const std::vector<std::uint64_t>& shape = adapter_->tensor(name).shape;
       std::vector<double> values(static_cast<std::size_t>(shape[0] * shape[1]));
       adapter_->read_elements(name, 0, values);
       return values;
     };
-    kept_.emplace_back(place,
-                       ChangeFactors{all_of(weights_[place].inner), all_of(weights_[place].outer)});
-    return kept_.back().second;
+    return factors_.get(place, [&] {
+      return ChangeFactors{all_of(weights_[place].inner), all_of(weights_[place].outer)};
+    });
   }
 
   static void add_change(const ChangedWeight& weight, const ChangeFactors& factors,
@@ -104,7 +90,7 @@ class AdaptedView final : public SafetensorsView {
   std::shared_ptr<const Safetensors> base_, adapter_;
   std::vector<ViewedTensor> tensors_;
   std::vector<ChangedWeight> weights_;
-  std::vector<std::pair<std::size_t, ChangeFactors>> kept_;
+  LastParts<ChangeFactors> factors_;
 };
 
 /// What adapter_config.json says of all weights.

@@ -81,6 +81,7 @@ struct QuantizedWeight {
   bool high_first = false;  ///< the first of two codes in a byte is the high half
   std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
   std::string scales;
+  std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
   unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
 
   std::uint64_t scale_columns() const { return (columns + block_columns - 1) / block_columns; }
@@ -264,9 +265,9 @@ class QuantizedLayers {
   /// Codes of two elements in a byte, and a JSON text with the shape.
   bool four_bits(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
     const bool is_nf4 = layer.has("weight.quant_state.bitsandbytes__nf4");
-    const std::string state = layer.name(is_nf4 ? "weight.quant_state.bitsandbytes__nf4"
-                                                : "weight.quant_state.bitsandbytes__fp4");
-    const TensorInfo& text = file_.tensor(state);
+    weight.state = layer.name(is_nf4 ? "weight.quant_state.bitsandbytes__nf4"
+                                     : "weight.quant_state.bitsandbytes__fp4");
+    const TensorInfo& text = file_.tensor(weight.state);
     const TensorInfo* const table = layer.find("weight.quant_map");
     constexpr std::uint64_t kLongestState = 10'000;
     if (codes.dtype != Dtype::kU8 || text.dtype != Dtype::kU8 ||
@@ -275,8 +276,8 @@ class QuantizedLayers {
       return false;
     }
     std::string json(static_cast<std::size_t>(text.end - text.begin), '\0');
-    file_.read_bytes(state, 0, std::as_writable_bytes(std::span(json)));
-    const Config facts = Config::parse(json, state);
+    file_.read_bytes(weight.state, 0, std::as_writable_bytes(std::span(json)));
+    const Config facts = Config::parse(json, weight.state);
     constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
     const auto rows = facts.positive_integer("shape.0", kMost);
     const auto columns = facts.positive_integer("shape.1", kMost);
@@ -463,17 +464,14 @@ class TableReader {
     // Scales are codes themselves, with scales of blocks of 256 and a common offset.
     const std::vector<float> outer = numbers(name("weight.nested_absmax"));
     const std::vector<float> nested = numbers(name("weight.nested_quant_map"));
-    const std::string state = has("weight.quant_state.bitsandbytes__nf4")
-                                  ? name("weight.quant_state.bitsandbytes__nf4")
-                                  : name("weight.quant_state.bitsandbytes__fp4");
-    const std::vector<std::byte> text = bytes(state);
+    const std::vector<std::byte> text = bytes(weight_.state);
     const Config facts = Config::parse(
-        std::string_view(reinterpret_cast<const char*>(text.data()), text.size()), state);
+        std::string_view(reinterpret_cast<const char*>(text.data()), text.size()), weight_.state);
     const auto block = facts.positive_integer("nested_blocksize", 1 << 20);
     const double offset = facts.number("nested_offset", -1e6, 1e6).value_or(0);
     const std::vector<std::byte> codes = bytes(weight_.scales);
     if (!block || nested.size() != 256 || outer.size() < (codes.size() + *block - 1) / *block) {
-      refuse_item(state,
+      refuse_item(weight_.state,
                   "it must have the size of the blocks of 'weight.nested_absmax', which must "
                   "cover 'weight.absmax', with a table of 256 numbers");
     }
@@ -533,33 +531,17 @@ class DequantizedView final : public SafetensorsView {
     if (place >= weights_.size()) return file_->read_bytes(tensors_[place].name, offset, out);
     const QuantizedWeight& weight = weights_[place];
     const DecodingTables& tables = tables_of(place);
-    constexpr std::uint64_t kMostElements = 1 << 16;
-    std::vector<float> values;
-    while (!out.empty()) {
-      const std::uint64_t first = offset / sizeof(float), within = offset % sizeof(float);
-      const std::uint64_t count = std::min<std::uint64_t>(
-          (within + out.size() + sizeof(float) - 1) / sizeof(float), kMostElements);
-      values.resize(static_cast<std::size_t>(count));
+    read_computed<float>(offset, out, [&](std::uint64_t first, std::span<float> values) {
       decode(weight, tables, first, values);
-      const std::span<const std::byte> raw =
-          std::as_bytes(std::span(values)).subspan(static_cast<std::size_t>(within));
-      const std::size_t size = std::min(out.size(), raw.size());
-      std::copy_n(raw.begin(), size, out.begin());
-      out = out.subspan(size);
-      offset += size;
-    }
+    });
   }
 
-  /// Queries and keys of a layer are read in turn, so that the tables of a few weights are kept.
   const DecodingTables& tables_of(std::size_t place) {
-    constexpr std::size_t kMostKept = 3;
-    const auto kept = std::find_if(kept_.begin(), kept_.end(),
-                                   [&](const auto& entry) { return entry.first == place; });
-    if (kept != kept_.end()) return kept->second;
-    if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
-    kept_.emplace_back(place, TableReader(*file_, weights_[place]).read());
-    check(weights_[place], kept_.back().second);
-    return kept_.back().second;
+    return tables_.get(place, [&] {
+      DecodingTables tables = TableReader(*file_, weights_[place]).read();
+      check(weights_[place], tables);
+      return tables;
+    });
   }
 
   static void check(const QuantizedWeight& weight, const DecodingTables& tables) {
@@ -626,7 +608,7 @@ class DequantizedView final : public SafetensorsView {
   std::shared_ptr<const Safetensors> file_;
   std::vector<ViewedTensor> tensors_;
   std::vector<QuantizedWeight> weights_;
-  std::vector<std::pair<std::size_t, DecodingTables>> kept_;
+  LastParts<DecodingTables> tables_;
 };
 
 /// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
