@@ -37,6 +37,17 @@ test('all heads have a picture in the colour of their pattern, which enlarges un
   expect(errors).toEqual([]);
 });
 
+test('on a phone the heads and what the chosen one does are there before its figure is in sight', async () => {
+  const phone = { viewport: { width: 390, height: 844 }, settle: false };
+  const { page } = await visit(browser, `${host.address}#model`, phone);
+  const below = async () => (await page.locator('#figure-head-text').boundingBox())!.y;
+  await expect.poll(below).toBeGreaterThan(844 + 200);
+  await expect.poll(() => page.locator('[data-head-select] option').count()).toBe(72);
+  await page.locator('[data-head-words]', { hasText: 'It is shown because' }).waitFor();
+  await page.locator('[data-head-select]').selectOption('2.5');
+  await page.locator('[data-head-words]').filter({ hasText: /\S/, hasNotText: 'It is shown because' }).waitFor();
+});
+
 test('the build knows what the heads of the sample are worth to the example sentences', async () => {
   const { page } = await visit(browser, `${host.address}#model?head=sample:2.5`);
   await settled(page, 'wall');

@@ -76,6 +76,11 @@ export class HeadTextFigure implements Figure {
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
     });
+    // The wall and the sentence may be in sight without the figure.
+    measurements.changed.subscribe(() => void this.tell());
+    store.changed.subscribe(({ names }) => {
+      if (this.repaintOn.some((name) => names.has(name))) this.tell();
+    });
     const sentence = child<HTMLInputElement>(document, '#field-model-reading');
     sentence.addEventListener('focus', () => sentence.select()); // ready to type over
   }
@@ -158,27 +163,35 @@ export class HeadTextFigure implements Figure {
     );
   }
 
+  /** Offers the heads, and says beside the sentence what the chosen one does. Returns its pattern, null for none. */
+  private tell(): Pattern | null {
+    const { text } = this.measurements;
+    this.follow();
+    this.words.textContent = '';
+    if (isPicture(text)) return null;
+    const head = !this.isElsewhere && text ? rowOf(this.place(), text.heads) : undefined;
+    const pattern = head ? this.measurements.patternOf(head) : null;
+    const said = head ? wordsOf(head, pattern, this.column('entropy')) : '';
+    const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
+    const isCut = text && text.text_passages > text.passages.length;
+    const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
+    const choice = pattern ? this.choiceText() : '';
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice}${this.otherText()}`;
+    return pattern;
+  }
+
   paint(): void {
     const { frame } = this;
     const { text } = this.measurements;
-    this.follow();
+    const pattern = this.tell();
     const reads = isPicture(text) ? 'picture' : 'text';
     if (reads !== this.reads) frame.clear();
     this.reads = reads;
     this.picture.show(reads === 'picture');
     this.matrix.setPresent(reads === 'text');
     if (reads === 'picture') return this.paintPicture();
-    const isThere = !this.isElsewhere;
-    const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
-    const pattern = found ? this.measurements.patternOf(found) : null;
-    const said = found ? wordsOf(found, pattern, this.column('entropy')) : '';
-    const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
-    const isCut = text && text.text_passages > text.passages.length;
-    const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
-    const choice = pattern ? this.choiceText() : '';
-    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice}${this.otherText()}`;
     frame.retitle(this.title(pattern));
-    if (!isThere) return this.sayElsewhere();
+    if (this.isElsewhere) return this.sayElsewhere();
     const weights = this.measurements.weightsOf(this.place());
     if (!text || !weights) {
       frame.clear();
@@ -207,7 +220,6 @@ export class HeadTextFigure implements Figure {
   private paintPicture(): void {
     const { frame, picture } = this;
     const name = placeName(this.place());
-    this.words.textContent = '';
     this.note('');
     frame.retitle(`Attention of ${name} over a picture`);
     picture.paint(this.place(), this.checkpoints.model.name, Math.min(frame.width, MOST_SIDE));
