@@ -1,5 +1,5 @@
 /** Where a hand moves to, in pixels of the chart, or a step by keys: -1, 0 or 1, times 5 if big. */
-export interface HandleMoves {
+interface HandleMoves {
   drag(x: number, y: number): void;
   step(dx: number, dy: number): void;
   /** The hand let go. */
@@ -18,7 +18,7 @@ const STEPS: Record<string, [number, number]> = {
 };
 
 /** What a screen reader says of a handle. */
-export interface HandleValue {
+interface HandleValue {
   now: number;
   from: number;
   to: number;

@@ -6,7 +6,7 @@ export interface Levels {
 }
 
 /** Where the name of a contour goes, in columns and rows of the grid's points. */
-export interface LevelPlace {
+interface LevelPlace {
   level: number;
   column: number;
   row: number;

@@ -30,7 +30,7 @@ export interface Mark {
 }
 
 /** Marks of one chart, in whose pixels of the area they lie. */
-export type Part = readonly [marks: readonly Mark[], chart: Pick<Chart, 'x' | 'y'>];
+type Part = readonly [marks: readonly Mark[], chart: Pick<Chart, 'x' | 'y'>];
 
 /** How near, in pixels, a pointer must come to a mark. */
 const REACH = 12;

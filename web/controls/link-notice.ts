@@ -18,7 +18,7 @@ function shown(text: string): string {
 }
 
 /** What a link says that the page does not follow, in sentences; '' for nothing. */
-export function problemsOf({ view, unknown, repeated, refused }: Link, views: Views): string {
+function problemsOf({ view, unknown, repeated, refused }: Link, views: Views): string {
   const { title, controls } = views[view];
   const wrong = [...refused].map(([name, text]) => `${plainText(controls[name].label)} ${shown(text)}`);
   const sentences = [

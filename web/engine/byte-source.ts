@@ -109,7 +109,7 @@ abstract class RangeSource implements ByteSource {
 }
 
 /** A file of the person. Where the browser does not let a worker read it, the main thread does. */
-export class BlobSource extends RangeSource {
+class BlobSource extends RangeSource {
   private reader = new FileReaderSync();
   private fed: FedRanges | null = null;
 

@@ -26,7 +26,7 @@ export interface Call extends Pace {
 }
 
 /** Events of a seat, for the pool. */
-export interface SeatEvents {
+interface SeatEvents {
   message(seat: Seat, message: FromWorker): void;
   /** The worker broke with an error; before `started`, it never ran. */
   broke(seat: Seat, reason: string): void;

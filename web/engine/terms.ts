@@ -56,7 +56,7 @@ export type RunMeasure = keyof RunRows['run'];
 export type RunHeadMeasure = keyof RunRows['heads'];
 
 /** What a host says of a file's state, as far as it says it to other pages; null where it does not. */
-export interface Version {
+interface Version {
   etag: string | null;
   modified: string | null;
 }

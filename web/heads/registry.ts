@@ -37,7 +37,7 @@ export interface Model {
 }
 
 /** What the theory predicts of every head at the page's length and tokens. */
-export interface Predictions {
+interface Predictions {
   measure: Measure;
   /** For which covariance of the tokens; heads without its traces have no value. */
   covariance: Covariance;

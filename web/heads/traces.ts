@@ -30,7 +30,7 @@ export const TRACES = [
 export type HeadTraces = Record<(typeof TRACES)[number], number>;
 
 /** A head with its traces for the covariance of its model's scan, and for others. */
-export interface TracedHead extends HeadTraces {
+interface TracedHead extends HeadTraces {
   head_width: number;
   traces?: Partial<Record<Covariance, HeadTraces>>;
   model: { name: string; covariance: Covariance; refused: Partial<Record<Covariance, string>> };

@@ -10,7 +10,7 @@ import type { Views } from './view';
 export const SHARED = namesOf(headControls);
 
 /** Where the page was asked to go: a figure or another place by its id ('' for the view's top). */
-export interface Destination {
+interface Destination {
   view: string;
   place: string;
 }

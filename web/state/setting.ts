@@ -111,7 +111,7 @@ export const maskingControls = {
     used: hasBlocks,
   }),
 };
-export type MaskingState = StateOf<typeof maskingControls>;
+type MaskingState = StateOf<typeof maskingControls>;
 export const MASKING = namesOf(maskingControls);
 
 const listOf = ({ eigenvalues }: Readonly<SettingState>) => listParts(eigenvalues).map(Number);

@@ -3,7 +3,7 @@ import { FIGURES } from '../generated/figures';
 
 export { FIGURES };
 
-export type FigureEntry = (typeof FIGURES)[number];
+type FigureEntry = (typeof FIGURES)[number];
 export type FigureId = FigureEntry['id'];
 /** The figures of one chapter. */
 export type FigureOf<C extends FigureEntry['chapter']> = Extract<FigureEntry, { chapter: C }>['id'];

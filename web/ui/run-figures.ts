@@ -8,10 +8,10 @@ import type { FigureId } from './registry';
 import { Runner, type RunnerOptions } from './runner';
 
 /** A figure with its place on the page. */
-export type FramedFigure<S extends Values = Values> = Figure<S> & { frame: Frame };
+type FramedFigure<S extends Values = Values> = Figure<S> & { frame: Frame };
 
 /** What keeps the figures of a view running. */
-export interface RunningFigures<Id extends FigureId> {
+interface RunningFigures<Id extends FigureId> {
   runners: Readonly<Record<Id, Runner>>;
   /** Other figures are in sight, with all parameters that change one of them. */
   inSight: Signal<ReadonlySet<string>>;

@@ -220,7 +220,7 @@ export function lineVariances([low, high]: readonly [number, number], each: numb
 export const FINE = 20;
 
 /** Asks for the theory lines over a domain. */
-export async function askLines(context: FigureContext, domain: readonly [number, number]): Promise<Lines> {
+async function askLines(context: FigureContext, domain: readonly [number, number]): Promise<Lines> {
   const { state, quality } = context;
   const { measure } = state;
   const variances = lineVariances(domain, quality === 'quick' ? FINE / 4 : FINE);
@@ -251,7 +251,7 @@ export function sweepVariances([low, high]: readonly [number, number]): number[]
  * Simulates the lead figure's points, a part of the variances in each worker. `show` gets all the points known so
  * far.
  */
-export async function askSweep(
+async function askSweep(
   context: FigureContext,
   domain: readonly [number, number],
   show: (points: SweepPoint[], done: boolean) => void,
@@ -294,7 +294,7 @@ export interface Point {
 const QUICK_SIZE = 256;
 
 /** Whether a point is computed between two frames, and so while a control is dragged. */
-export function isQuick({ length, width }: Readonly<State>): boolean {
+function isQuick({ length, width }: Readonly<State>): boolean {
   return length <= QUICK_SIZE && width <= QUICK_SIZE;
 }
 

@@ -24,7 +24,7 @@ interface Layout {
 }
 
 /** What a grid shows of each head. */
-export interface GridOptions {
+interface GridOptions {
   /** What the grid is, for readers of the screen. */
   label: string;
   /** What the tip of a head shows; a cell's size in pixels is `cell`. */

@@ -25,7 +25,7 @@ function coarse({ map }: Field) {
 }
 
 /** A level and where it is written, in the units of the axes. */
-export interface LevelPoint {
+interface LevelPoint {
   level: number;
   x: number;
   y: number;

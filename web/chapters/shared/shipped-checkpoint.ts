@@ -2,7 +2,7 @@ import { load } from '../../engine/shipped';
 import type { Checkpoint } from './checkpoint';
 
 /** The files of a checkpoint that come with the page; null where this page does not have them. */
-export type CheckpointParts = Record<'model.safetensors' | 'config.json' | 'tokenizer.json', ShippedParts | null>;
+type CheckpointParts = Record<'model.safetensors' | 'config.json' | 'tokenizer.json', ShippedParts | null>;
 
 /** These files as a checkpoint named `name`. Throws as `load`, and where the page does not have them. */
 export async function loadCheckpoint(name: string, parts: CheckpointParts): Promise<Checkpoint> {

@@ -5,7 +5,7 @@ import operations from '../../generated/operations.json';
 import facts from '../../generated/regularizers.json';
 
 /** RegularizerFacts of the library. */
-export interface RegularizerFacts {
+interface RegularizerFacts {
   /** The library's parameters that only it and its kin read. */
   settings: readonly string[];
   /** Whether the query bias is free of it. */

@@ -6,7 +6,7 @@ import type { FigureOf } from '../../ui/registry';
 import type { Preset } from '../shared/preset';
 
 /** What an operation is asked: settings of a state by their names. Published models and texts are added. */
-export interface Question {
+interface Question {
   operation: JobName;
   inputs: readonly string[];
 }

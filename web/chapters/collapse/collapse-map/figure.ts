@@ -416,13 +416,13 @@ function rangeOf(values: ArrayLike<number>): [number, number] {
 // Which collapse the stacks of the map have, in colours between the cells.
 
 /** The fates, by the numbers that a map of regions has. */
-export const FATES: readonly Fate[] = ['both', 'rank', 'entropy', 'alive'];
+const FATES: readonly Fate[] = ['both', 'rank', 'entropy', 'alive'];
 
 /** Pixels of a cell of the canvas: borders between cells are smooth. */
 const FINE = 24;
 
 /** The number of each cell's fate among `FATES`; a cell without values has that of none, 4. */
-export function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array {
+function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array {
   return Uint8Array.from(cells, (cell) =>
     cell && Number.isFinite(cell.residual) && Number.isFinite(cell.entropy)
       ? FATES.indexOf(fateOf(cell.residual, cell.entropy, threshold))
@@ -454,7 +454,7 @@ function across(values: Float64Array, { first, second, share }: Between): Float6
 }
 
 /** Paints the fates on a canvas, residual and entropy interpolated between the centres of the cells. */
-export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], threshold: number): void {
+function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], threshold: number): void {
   const size = CELLS * FINE;
   canvas.width = canvas.height = size;
   const context = canvas.getContext('2d');

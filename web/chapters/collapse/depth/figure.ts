@@ -144,12 +144,12 @@ function extremesOf(state: Readonly<State>): Extreme[] {
 }
 
 /** What of the attention's entropy is shown: the mean over rows, then the smallest row and the bound. */
-export function entropyMeasures(state: Readonly<State>): LayerMeasure[] {
+function entropyMeasures(state: Readonly<State>): LayerMeasure[] {
   return [meanOf(state), ...extremesOf(state).map(({ measure }) => measure)];
 }
 
 /** How the attention's entropy changes along the layers, with its lower bound; and what its marks say. */
-export function entropyChart(
+function entropyChart(
   curves: StackCurves,
   state: Readonly<State>,
   size: { width: number; height: (legend: number) => number },
@@ -179,7 +179,7 @@ export function entropyChart(
 }
 
 /** The mean entropy in the last layer, in a sentence; '' where there is none. */
-export function entropyText(curves: readonly Curve[], state: Readonly<State>): string {
+function entropyText(curves: readonly Curve[], state: Readonly<State>): string {
   const ends = endsText(curves, meanOf(state));
   const whose = onlyLast(state) ? ' of the queries of the last block' : '';
   return ends && `In the last layer the mean entropy${whose} is ${ends}.`;
@@ -192,7 +192,7 @@ const MOST = 32;
 export const SHAPE: Shape = { share: 0.5, least: 280, most: 400 };
 
 /** The number of layers that the curves have. */
-export function depthOf(curves: Curve[]): number {
+function depthOf(curves: Curve[]): number {
   return Math.max(0, ...curves.map(({ output }) => output.layer.length - 1));
 }
 
@@ -200,7 +200,7 @@ export function depthOf(curves: Curve[]): number {
  * A chart over the layers: what its curves are is for the caller to say, the first drawn on top. `height` is
  * that of the picture below a legend of so many pixels.
  */
-export function depthChart(
+function depthChart(
   curves: Curve[],
   options: { label: string; width: number; height: (legend: number) => number; y: PlotOptions['y']; entries: Entry[] },
   marks: Markish[][],
@@ -256,7 +256,7 @@ export function curveMarks(
 }
 
 /** A thin line through marks of another shape than the rings; its dashes tell the variance too. */
-export function thinMarks(
+function thinMarks(
   { place, variance }: Curve,
   points: LayerPoint[],
   { name, symbol }: { name: string; symbol: 'triangle' | 'times' },
@@ -307,7 +307,7 @@ function varianceEntries(curves: Curve[]): Entry[] {
 }
 
 /** How many stacks are behind the curves, and what is missing from them. */
-export function sampledText(curves: Curve[]): string {
+function sampledText(curves: Curve[]): string {
   const answered = curves.filter(({ output }) => output.refused[0] === '');
   const fewest = Math.min(...answered.map(({ output }) => stacksOf(output)));
   const sentences = curves.map(({ variance, output }) => {
@@ -343,7 +343,7 @@ export function* curveRows(curves: Curve[], measures: readonly LayerMeasure[]): 
 }
 
 /** Columns of those rows. */
-export function curveColumns(measures: readonly LayerMeasure[]): string[] {
+function curveColumns(measures: readonly LayerMeasure[]): string[] {
   return ['variance', 'layer', ...measures.flatMap((name) => [name, `${name}_error`]), 'samples'];
 }
 

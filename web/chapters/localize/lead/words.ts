@@ -130,7 +130,7 @@ function simulated(keys: Simulated, wanted: number): string {
  * Of each preset's state: localization index and mean of rho by the theory, the entropy of a row of the
  * exact softmax over log T by simulation.
  */
-export type Localized = Record<
+type Localized = Record<
   string,
   {
     localization: number;

@@ -361,7 +361,7 @@ const PLACES = 90;
 const AROUND = 4.5;
 
 /** A curve over ascending places; heights are relative to the largest. */
-export interface Density {
+interface Density {
   at: number[];
   height: number[];
   mean: number;
@@ -372,7 +372,7 @@ export interface Density {
  * Kernel estimate of the density of `values`; `axis` are places that the curve has in any case. Equal values
  * give a spike: three places, the outer two of height 0.
  */
-export function densityOf(values: readonly number[], axis: readonly number[]): Density {
+function densityOf(values: readonly number[], axis: readonly number[]): Density {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
   const deviation = Math.sqrt(square);
@@ -390,6 +390,6 @@ export function densityOf(values: readonly number[], axis: readonly number[]): D
 }
 
 /** Evenly spaced places of an axis, from pixels. */
-export function axisPlaces(from: number, to: number, invert: (pixel: number) => number): number[] {
+function axisPlaces(from: number, to: number, invert: (pixel: number) => number): number[] {
   return Array.from({ length: PLACES + 1 }, (_, i) => invert(from + ((to - from) * i) / PLACES));
 }

@@ -4,7 +4,7 @@ import type { Mark } from '../../../charts/mark-tip';
 import { chartWithLegend, dot, ruleY, type Chart } from '../../../charts/plot';
 
 /** Changes in units of the spread, the standard deviation of the numbers before over the heads. */
-export interface Drift {
+interface Drift {
   /** Of each head; NaN where a number is, or all heads have the same. */
   heads: number[];
   /** Root mean square over the heads with a number. */

@@ -19,7 +19,7 @@ const TRAINING_STATE = new RegExp(`^((${BEGINNINGS.join('|')})([-_.\\d].*)?|.*_o
 const OPTIMIZER = /(^|\/)optimizer(_\d+)?(\/|$)/;
 
 /** Whether a file is what training resumes from beside the weights, such as the moments of an optimizer. */
-export function isTrainingState({ file, folder }: FolderFile): boolean {
+function isTrainingState({ file, folder }: FolderFile): boolean {
   return !file.name.endsWith('.json') && (TRAINING_STATE.test(file.name) || OPTIMIZER.test(folder));
 }
 
@@ -35,7 +35,7 @@ function stemOf(name: string): string {
  * The .safetensors file, or the index of such, in the same folder of which a file of PyTorch is a copy by its name:
  * pytorch_model.bin beside model.safetensors. Null where there is none.
  */
-export function copyOf({ file, folder }: FolderFile, files: readonly FolderFile[]): string | null {
+function copyOf({ file, folder }: FolderFile, files: readonly FolderFile[]): string | null {
   if (!/\.(bin|pt|pth|ckpt)(\.index\.json)?$/.test(file.name)) return null;
   const isOriginal = (it: FolderFile) =>
     it.folder === folder && /\.safetensors$/.test(it.file.name) && stemOf(it.file.name) === stemOf(file.name);
@@ -46,7 +46,7 @@ export function copyOf({ file, folder }: FolderFile, files: readonly FolderFile[
 const CACHED = /(?:^|\/)(models--[^/]+)(?:\/([^/]+))?/;
 
 /** Whether a file is one of those by which the Hub's cache keeps the named ones, such as its blobs. */
-export function isOfCache({ file, folder }: FolderFile): boolean {
+function isOfCache({ file, folder }: FolderFile): boolean {
   const [, model, place] = CACHED.exec(folder) ?? [];
   if (model !== undefined) return place !== 'snapshots';
   return /(^|\/)blobs$/.test(folder) && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(file.name);

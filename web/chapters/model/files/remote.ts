@@ -50,7 +50,7 @@ export async function ask<T>(
 }
 
 /** A small file, read whole. */
-export async function fileAt(url: URL, signal: AbortSignal): Promise<File> {
+async function fileAt(url: URL, signal: AbortSignal): Promise<File> {
   return ask(url, { signal }, async (response) => {
     if (!response.ok) throw statusError(url, response);
     return new File([await response.blob()], fileName(url));
@@ -58,7 +58,7 @@ export async function fileAt(url: URL, signal: AbortSignal): Promise<File> {
 }
 
 /** A file to be read by ranges: its first byte is asked for, to see that there are any. */
-export async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
+async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
   const stop = new AbortController();
   const range = { headers: { Range: 'bytes=0-0' }, signal: AbortSignal.any([signal, stop.signal]) };
   const first = await ask(url, range, (response) => response);
@@ -83,7 +83,7 @@ function statusError(url: URL, { status }: Response): AddressError {
 
 const HUB = 'https://huggingface.co';
 
-export interface HubModel {
+interface HubModel {
   /** Owner and name, such as `google/gemma-2b`; the name alone of a model that the Hub knows by it, such as `gpt2`. */
   name: string;
   /** A branch, a tag or a commit. */
@@ -122,7 +122,7 @@ interface Listing {
  * Where the weights of a model are, at the commit that its revision has now, and its owner and name. Throws
  * AddressError.
  */
-export async function hubAddress(
+async function hubAddress(
   { name: given, revision, file }: HubModel,
   signal: AbortSignal,
 ): Promise<{ name: string; url: URL }> {

@@ -77,7 +77,7 @@ export function listenForPictures(picture: ChosenPicture, frame: Frame, isInView
 }
 
 /** Pixels of red, green and blue on a canvas. */
-export function canvasOf(rgb: ArrayLike<number>, side: number): HTMLCanvasElement {
+function canvasOf(rgb: ArrayLike<number>, side: number): HTMLCanvasElement {
   const { canvas, context } = blank(side, side);
   const image = context.createImageData(side, side);
   for (let pixel = 0; pixel < side * side; pixel++) {

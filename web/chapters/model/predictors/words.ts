@@ -49,7 +49,7 @@ export function intervalOf(row: Agreement, name: Compared): string {
 }
 
 /** A head that a level predicts badly. */
-export interface Miss {
+interface Miss {
   layer: number;
   head: number;
   predicted: number;

@@ -298,7 +298,7 @@ export function ordered<T>(list: readonly T[], order: string, value: (it: T) => 
 const CONDITION = /^([a-z_]+)(<=|>=|<|>|=)([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i;
 
 /** One condition of a filter. */
-export interface Condition {
+interface Condition {
   name: string;
   holds(value: number, text?: string): boolean;
 }

@@ -74,7 +74,7 @@ export function seedsOf({ grid }: PublishedResults): number[] {
 }
 
 /** A run of an experiment that was trained in this tab. */
-export interface Trial {
+interface Trial {
   training: Training;
   rows: readonly Row[];
   /** The last of its rows. */

@@ -40,7 +40,7 @@ export interface Panels extends Omit<PanelSize, 'width'> {
 }
 
 /** Panels in one picture, with what can be pointed at. */
-export type Picture = ReturnType<typeof arranged>;
+type Picture = ReturnType<typeof arranged>;
 
 /** A column of exported numbers: its name, and its value in a row. */
 export type Column<Row> = readonly [name: string, value: (row: Row) => string | number | null];

@@ -164,7 +164,7 @@ export interface Size {
 }
 
 /** A panel, and the points of it that stand for runs. */
-export interface PanelDescription<Point> {
+interface PanelDescription<Point> {
   title: string;
   size: Size;
   x: ScaleOptions;
@@ -206,14 +206,14 @@ export function valueOf({ mean, error, p }: Tested): Value {
 }
 
 /** A line through means, at a place among the series. */
-export interface PanelLine<Point> {
+interface PanelLine<Point> {
   name: string;
   place: number;
   points: readonly Point[];
 }
 
 /** A panel of lines through means of runs, with bars. */
-export interface LinesDescription<Point> extends Omit<PanelDescription<Point>, 'marks' | 'points' | 'at'> {
+interface LinesDescription<Point> extends Omit<PanelDescription<Point>, 'marks' | 'points' | 'at'> {
   lines: readonly PanelLine<Point>[];
   /** Marks below the lines. */
   below?: readonly Markish[];

@@ -63,14 +63,14 @@ export class CellPointer {
 }
 
 /** How an axis of an experiment and its labels are called. */
-export interface AxisName {
+interface AxisName {
   name: string;
   /** What the page calls a label; itself where there is none. */
   label?: (label: string, results: PublishedResults) => string;
 }
 
 /** The measure that decides an experiment. */
-export interface Outcome {
+interface Outcome {
   measure: 'bits_per_byte' | 'loss' | 'perplexity';
   /** After the number. */
   unit: string;
@@ -89,7 +89,7 @@ export interface CellChoosing {
 }
 
 /** Chooses one run of an experiment, says its result, and trains it in this tab. */
-export class CellPicker {
+class CellPicker {
   readonly changed = new Signal();
   private results: PublishedResults | null = null;
   private axes: Record<string, string> = {};

@@ -29,7 +29,7 @@ export function meanErrorOf({ runs, mean, deviation }: Comparison): MeanError {
 const COMPARED = ['bits_per_byte', 'perplexity', 'entropy'] as const;
 
 /** One combination of labels. */
-export interface SummaryRow extends Record<(typeof COMPARED)[number], Comparison> {
+interface SummaryRow extends Record<(typeof COMPARED)[number], Comparison> {
   axes: Record<string, string>;
   runs: number;
   failures: number;

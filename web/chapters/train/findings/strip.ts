@@ -3,7 +3,7 @@ import { element } from '../../../charts/picture';
 import { child } from '../../../ui/dom';
 
 /** A value on the axis: with an interval a bar, hollow where it is of a recorded run. */
-export interface StripPoint {
+interface StripPoint {
   value: number;
   interval?: readonly [number, number];
   colour: string;

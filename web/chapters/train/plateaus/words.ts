@@ -70,7 +70,7 @@ export function loggedRows({ experiment, steps, cells }: PublishedResults): Logg
 }
 
 /** How the length of the plateau goes with one of the drivers, over runs. */
-export interface PlateauCorrelation {
+interface PlateauCorrelation {
   driver: Driver;
   runs: number;
   /** Runs that never come below. */
@@ -79,7 +79,7 @@ export interface PlateauCorrelation {
 }
 
 /** How the gradient norm goes with the sensitivity over the logged rows of the same runs. */
-export interface DriverRelation {
+interface DriverRelation {
   runs: number;
   /** Over the rows of all runs, and the mean of that within a run. */
   rank_correlation: number | null;

@@ -14,7 +14,7 @@ export interface JudgedRun {
 }
 
 /** Heads whose Frobenius variance is above this have a norm that nothing trained here needs. */
-export const RUNAWAY = 1000;
+const RUNAWAY = 1000;
 
 /** A variance that grew by this factor in a run did not shrink, whatever the seed. */
 const GROWN = 1.5;
@@ -144,7 +144,7 @@ export function spreadsOf(results: PublishedResults): Map<string, SeedSpread> {
 }
 
 /** How a run of one seed differs from the baseline at the last common step, beside the published seeds. */
-export interface Verdict {
+interface Verdict {
   kind: Regularizer;
   /** Loss minus that of the baseline, in bits per byte. */
   loss: number;

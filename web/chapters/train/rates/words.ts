@@ -14,7 +14,7 @@ export function ratesOf(results: PublishedResults): Map<string, MethodRow[]> {
 }
 
 /** How a method's loss depends on the learning rate. */
-export interface RateSensitivity {
+interface RateSensitivity {
   method: string;
   /** Learning rates with runs. */
   values: number;

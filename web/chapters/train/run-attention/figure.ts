@@ -171,7 +171,7 @@ function offer(select: HTMLSelectElement, options: (readonly [string, string])[]
 }
 
 /** A head of a run of the comparison. */
-export interface Watched {
+interface Watched {
   run: TrainingRun;
   layer: number;
   head: number;
@@ -187,12 +187,12 @@ export function watchedIn(comparison: RunComparison, { watched }: Readonly<State
 }
 
 /** The same as the state's text. */
-export function watchedText(kind: string, layer: number, head: number): string {
+function watchedText(kind: string, layer: number, head: number): string {
   return `${kind}:${layer}.${head}`;
 }
 
 /** A token as it can be read: a space is seen, a byte that is no letter by itself is its number. */
-export function tokenText(bytes: Uint8Array): string {
+function tokenText(bytes: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return text.replace(/ /g, '␣').replace(/\n/g, '↵');

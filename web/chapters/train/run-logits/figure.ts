@@ -141,7 +141,7 @@ function areasMark(piles: Pile[], side: 'above' | 'below', [least, most]: [numbe
 }
 
 /** The shares of one run, piled up over its steps. */
-export function drawPiles(
+function drawPiles(
   name: string,
   piles: Pile[],
   { steps, domain }: { steps: [number, number]; domain: [number, number] },

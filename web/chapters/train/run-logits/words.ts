@@ -15,7 +15,7 @@ export const PART_NAMES: Record<LogitPart, string> = {
 };
 
 /** Logits that vary by less are equal but for rounding: attention is uniform, and shares say nothing. */
-export const LEAST_VARIANCE = 1e-6;
+const LEAST_VARIANCE = 1e-6;
 
 /** Each part over the whole, in the order of LOGIT_PARTS: they add up to 1. NaN where the logits hardly vary. */
 export function sharesOf({ value }: Pick<Row, 'value'>): number[] {

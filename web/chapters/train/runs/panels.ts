@@ -204,7 +204,7 @@ export function drawPanel(
 }
 
 /** Panels under a legend of their own, all of one height; one that is `wide` has two columns where there are. */
-export interface PanelBlock {
+interface PanelBlock {
   entries: Entry[];
   panels: { height: number; wide?: boolean }[];
 }

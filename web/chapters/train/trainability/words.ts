@@ -4,7 +4,7 @@ import { html } from '../../../ui/dom';
 import { analysed, labelsOf, PREDICTORS, type Predictor, type PublishedResults } from '../experiments/results';
 
 /** The scale of the initialization, a measure of the untrained model, or what theory predicts of it. */
-export type Predicting = 'init_scale' | Predictor | 'freezing';
+type Predicting = 'init_scale' | Predictor | 'freezing';
 
 /** What the page calls them. */
 export const PREDICTOR_NAMES: Record<Predicting, string> = {

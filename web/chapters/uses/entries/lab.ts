@@ -4,7 +4,7 @@ import { choiceOf } from '../../../state/control';
 import { labOf } from '../lab';
 
 export type EntryOutput = Output<'attention-entries'>;
-export type EntryRow = EntryOutput['rows'][number];
+type EntryRow = EntryOutput['rows'][number];
 
 /** The build answers all states: the page has no models of this lab. */
 const entries = labOf('attention-entries', ['objective', 'attention_skip'], {

@@ -3,7 +3,7 @@ import { integers, log, number } from '../../../state/control';
 import { estimates, labOf } from '../lab';
 
 export type PriorOutput = Output<'attention-prior'>;
-export type PriorRow = PriorOutput['rows'][number];
+type PriorRow = PriorOutput['rows'][number];
 export type Prior = PriorRow['prior'];
 
 export const lab = labOf('attention-prior', ['prior_weight', 'head_width', 'start_scale', 'trainings', 'seed'], {
