@@ -61,9 +61,15 @@ def threshold_of(largest, share):
 
 
 def alarms(values, steps, start, threshold):
-    """The first step from `start` (one a run) on at which the value is above the threshold; infinite for none."""
-    above = (values > threshold) & (steps[None, :] >= start[:, None])
+    """The first step after `start` (one a run) at which the value is above the threshold; infinite for none. The row of
+    the step at which a fault starts is measured before the fault acts."""
+    above = (values > threshold) & (steps[None, :] > start[:, None])
     return np.where(above.any(axis=1), steps[above.argmax(axis=1)], math.inf)
+
+
+def leads(alarm, reached):
+    """Steps from the alarm to the failure; 0 without an alarm before it."""
+    return np.where(alarm < reached, reached - np.where(np.isfinite(alarm), alarm, 0), 0.0)
 
 
 def median_interval(values, random):
@@ -74,13 +80,26 @@ def median_interval(values, random):
     return float(np.median(values)), *(float(end) for end in np.quantile(draws, (0.025, 0.975)))
 
 
+def seeds_interval(values, seeds, random):
+    """The 95% interval of the median by a bootstrap over seeds, all runs of a drawn seed together: those of one seed
+    have the same initial weights and batches."""
+    places = [np.flatnonzero(seeds == seed) for seed in np.unique(seeds)]
+    if not places:
+        return math.nan, math.nan
+    draws = [
+        np.median(values[np.concatenate([places[k] for k in random.integers(len(places), size=len(places))])])
+        for _ in range(DRAWS)
+    ]
+    return tuple(float(end) for end in np.quantile(draws, (0.025, 0.975)))
+
+
 def separation(values, steps, failing, healthy, reached, starts, horizon, key):
     """Probability that a failing run's value `horizon` steps before it reaches the level is above that of a healthy run
     of the same `key` at the same step; mean over failing runs, NaN for none that has such a step."""
     areas = []
     for i in failing:
         at = np.flatnonzero(steps == reached[i] - horizon)
-        if len(at) == 0 or steps[at[0]] < starts[i] or not math.isfinite(values[i, at[0]]):
+        if len(at) == 0 or steps[at[0]] <= starts[i] or not math.isfinite(values[i, at[0]]):
             continue
         others = values[[j for j in healthy if key[j] == key[i]], at[0]]
         areas.append(stats.area_under_curve(others[np.isfinite(others)], values[i, at]))
@@ -112,110 +131,143 @@ def timing(alarm, reached, group, random):
     return float(a @ b) / scale, (1 + reached_by_chance) / (1 + DRAWS)
 
 
-def early_warning(results, outcome, signals, lines, healthy, starts, groups, held, excess, last, first, share, horizons):
+def exchanged(values, steps, threshold, start, reached, runs, donors, stratum, random):
+    """The mean lead of `runs`; its mean if their trajectories are those of runs drawn without replacement from the
+    `donors` of the same stratum, which have the same learning rate; and the share of draws with at least that lead."""
+    observed, total = 0.0, np.zeros(DRAWS)
+    for label in {stratum[i] for i in runs}:
+        own = [i for i in runs if stratum[i] == label]
+        pool = [i for i in donors if stratum[i] == label]
+        ahead = np.array([leads(alarms(values[pool], steps, np.full(len(pool), start[i]), threshold), reached[i]) for i in own])
+        observed += sum(ahead[k, pool.index(i)] for k, i in enumerate(own))
+        drawn = random.random((DRAWS, len(pool))).argsort(axis=1)[:, : len(own)]
+        total += ahead[np.arange(len(own)), drawn].sum(axis=1)
+    if not len(runs):
+        return math.nan, math.nan, math.nan
+    by_chance = (1 + int((total >= observed - 1e-9).sum())) / (1 + DRAWS)
+    return observed / len(runs), float(total.mean()) / len(runs), by_chance
+
+
+def early_warning(
+    results, outcome, signals, lines, references, healthy, starts, rates, groups, held, excess, last, first, share, horizons
+):
     """Three kinds of rows. `runs`: of each fault, its runs and those that fail. `signal`: thresholds at which at most
-    `share` of the runs of even seeds that do not fail have an alarm from the step `first` on, or the given one of
-    `lines` ([name, direction, threshold]); the share of false alarms among those of odd seeds; and for each of `groups`
-    ({axis: labels}), over failing runs of odd seeds: how many had an alarm between the fault (`starts`, 0 for others) and the
-    failure, the lead of the alarm in steps (0 without one; median with bootstrap interval), `timing` over those with an
-    alarm, within a fault, and at each horizon the separation from healthy runs.
-    `advantage`: how many steps earlier each line's alarm is than that of `outcome`'s z score, over runs of the first
-    group, and the verdict of the plan. Runs `held` back ({axis: labels}) are in no threshold and choice; the signal with
-    the largest mean lead on even seeds is `chosen`."""
+    `share` of the runs of even seeds that do not fail have an alarm after the step `first`, or the given one of
+    `lines` ([name, direction, threshold]); and for each of `groups` ({axis: labels}) the share of false alarms among
+    the runs of its models that do not fail, and among those of its own faults; over its failing runs how many had an
+    alarm after the fault (`starts`, 0 for others) and before the failure, the lead of the alarm in steps (0 without
+    one; median with bootstrap interval), `exchanged` within a model and learning rate (`rates`, one for faults that are
+    not named), `timing` over those with an alarm, within a fault, and at each horizon the separation from the runs that do
+    not fail. `advantage`: how many steps earlier the alarm of each line and of the chosen signal is than those of
+    `references`, over the failing runs of the first two groups; for the line and the first of both the verdict of the
+    plan. Runs `held` back ({axis: labels}) are in no threshold and choice, and are tested with all seeds, others with
+    odd ones; the signal with the largest mean lead on even seeds is `chosen`."""
     steps = np.array(results.steps)
     reached = fates(results, outcome, healthy, excess, last)
-    faults = np.array([results.label("fault", i) for i in range(results.size)])
+    labels = {axis: np.array([results.label(axis, i) for i in range(results.size)]) for axis in results.axes}
+    faults = labels["fault"]
     others = [axis for axis in results.axes if axis != "fault"]
-    key = [tuple(results.label(axis, i) for axis in others) for i in range(results.size)]
+    key = [tuple(labels[axis][i] for axis in others) for i in range(results.size)]
+    stratum = [(*key[i], rates.get(faults[i], "schedule")) for i in range(results.size)]
     start = np.maximum(first, np.array([starts.get(fault, 0) for fault in faults]))
-    even = results.seed % 2 == 0
     known = ~np.isnan(reached)
     fails = known & np.isfinite(reached)
-
-    def has(wanted):
-        """Runs whose label is wanted on every axis, and those with a wanted label on any axis."""
-        of = [np.isin([results.label(axis, i) for i in range(results.size)], labels) for axis, labels in wanted.items()]
-        return np.all(of, axis=0), np.any(of, axis=0)
-
-    _, apart = has(held)
-    quiet = known & ~fails & ~apart
+    quiet = known & ~fails
+    apart = np.any([np.isin(labels[axis], wanted) for axis, wanted in held.items()], axis=0)
+    even = results.seed % 2 == 0
+    learned, tested = known & even & ~apart, known & (~even | apart)
     random = np.random.default_rng(1)
+
+    def members(group, axes=results.axes):
+        """Tested runs of the group, by these axes; those with a fault that is held back only if the group names it."""
+        unnamed = [fault for fault in held.get("fault", []) if fault not in group.get("fault", [])]
+        wanted = [np.isin(labels[axis], group[axis]) for axis in axes if axis in group]
+        return np.all([tested, ~np.isin(faults, unnamed), *wanted], axis=0)
+
     rows = [
         {
-            **{"of": "runs", "fault": str(fault), "runs": int((faults == fault).sum())},
-            **{"failing": int((fails & (faults == fault)).sum())},
-            "reached": float(np.median(reached[fails & (faults == fault)])) if (fails & (faults == fault)).any() else None,
+            **{"of": "runs", "fault": str(fault), "model": str(model), "runs": int(of.sum())},
+            **{"failing": int((fails & of).sum())},
+            "reached": float(np.median(reached[fails & of])) if (fails & of).any() else None,
         }
         for fault in dict.fromkeys(faults.tolist())
+        for model in dict.fromkeys(" ".join(labels) for labels in key)
+        for of in [(faults == fault) & np.array([" ".join(labels) == model for labels in key])]
     ]
 
     def values_of(name):
-        return z_scores(results.curve[outcome]) if name == "z score" else results.curve[name]
+        if name == "z score":
+            return z_scores(results.curve[outcome])
+        if name == "step":
+            return np.tile(steps.astype(float), (results.size, 1))
+        return results.curve[name]
 
-    def leads(of, runs):
-        ahead = reached[runs] - of[runs]
-        return np.where(ahead >= 0, ahead, 0.0), of[runs] <= reached[runs]
-
-    made = [(name, direction, None) for name, direction in signals] + [tuple(line) for line in lines]
-    of = {}
+    of, made = {}, [(name, direction, None) for name, direction in signals] + [tuple(line) for line in lines]
     for name, direction, given in made:
         values = direction * values_of(name)
-        threshold = given * direction if given is not None else threshold_of(
-            extremes(values[quiet & even], steps, first), share
-        )
-        of[name, given] = alarms(values, steps, start, threshold)
-        tested = quiet & ~even
-        wrong = int((extremes(values[tested], steps, first) > threshold).sum())
-        low, high = stats.wilson(wrong, int(tested.sum())) if tested.any() else (math.nan, math.nan)
+        largest = extremes(values, steps, first + 1)
+        threshold = given * direction if given is not None else threshold_of(largest[quiet & learned], share)
+        alarm = of[name, given] = alarms(values, steps, start, threshold)
         row = {
             **{"of": "signal", "signal": name, "direction": direction, "threshold": threshold * direction},
-            **{"given": given is not None, "healthy": int(tested.sum()), "false_alarms": wrong},
-            **{"false_low": low, "false_high": high},
+            **{"given": given is not None, "even_lead": stats.mean(leads(alarm, reached)[fails & learned])},
         }
-        learned, _ = leads(of[name, given], fails & even & ~apart)
-        row["even_lead"] = stats.mean(learned)
-        for group, members in groups.items():
-            runs = fails & ~even & has(members)[0]
-            ahead, detected = leads(of[name, given], runs)
+        for group, wanted in groups.items():
+            places = np.flatnonzero(fails & members(wanted))
+            spared = quiet & members(wanted, others)
+            if len(places) and not np.isfinite(values[places]).any():
+                continue  # the signal is not defined for these models
+            wrong, count = int((largest[spared] > threshold).sum()), int(spared.sum())
+            low, high = stats.wilson(wrong, count) if count else (math.nan, math.nan)
+            own = quiet & members(wanted)
+            ahead = leads(alarm, reached)[places]
             median, lead_low, lead_high = median_interval(ahead, random)
-            places = np.flatnonzero(runs)
-            warned = places[detected]
-            together, by_chance = timing(
-                of[name, given][warned], reached[warned], [(faults[i], key[i]) for i in warned], random
-            )
+            warned = places[ahead > 0]
+            together, timing_p = timing(alarm[warned], reached[warned], [(faults[i], key[i]) for i in warned], random)
+            donors = np.flatnonzero(members(wanted, others))
+            mean, null, null_p = exchanged(values, steps, threshold, start, reached, places, donors, stratum, random)
             rows.append(
                 {
                     **row,
-                    **{"group": group, "failing": len(places), "detected": int(detected.sum())},
+                    **{"group": group, "healthy": count, "false_alarms": wrong, "false_low": low, "false_high": high},
+                    **{"own_healthy": int(own.sum()), "own_alarms": int((largest[own] > threshold).sum())},
+                    **{"failing": len(places), "detected": len(warned)},
                     **{"lead": median, "lead_low": lead_low, "lead_high": lead_high},
-                    **{"timing": together, "timing_p": by_chance},
+                    **{"mean_lead": mean, "null_lead": null, "null_p": null_p},
+                    **{"timing": together, "timing_p": timing_p},
                     **{
                         f"separation_{horizon}": separation(
-                            values, steps, places, np.flatnonzero(tested), reached, start, horizon, key
+                            values, steps, places, np.flatnonzero(spared), reached, start, horizon, key
                         )
                         for horizon in horizons
                     },
                 }
             )
-    least_false = [row for row in rows if row["of"] == "signal" and not row["given"]]
-    if least_false:
-        best = max(least_false, key=lambda row: (row["even_lead"] if math.isfinite(row["even_lead"]) else -1))["signal"]
-        for row in rows:
-            if row["of"] == "signal":
-                row["chosen"] = row["signal"] == best and not row["given"]
-    compared = next(iter(groups))
-    runs = fails & ~even & has(groups[compared])[0]
-    reference, _ = leads(of["z score", None], runs)
-    for name, _, given in lines:
-        ahead, _ = leads(of[name, given], runs)
-        median, low, high = median_interval(ahead - reference, random)
-        [false] = [row for row in rows if row.get("signal") == name and row["given"] and row["group"] == compared]
-        wrong = false["false_alarms"] / false["healthy"] if false["healthy"] else math.nan
-        rows.append(
-            {
-                **{"of": "advantage", "signal": name, "against": "z score", "group": compared, "runs": len(ahead)},
-                **{"steps": median, "low": low, "high": high},
-                "verdict": analyses.verdict(low > 0 and wrong <= share, high < 0 or false["false_low"] > share),
-            }
-        )
+    found = [row for row in rows if row["of"] == "signal"]
+    best = max(
+        (row for row in found if not row["given"]),
+        key=lambda row: row["even_lead"] if math.isfinite(row["even_lead"]) else -1,
+        default={"signal": None},
+    )["signal"]
+    for row in found:
+        row["chosen"] = row["signal"] == best and not row["given"]
+    for at, group in enumerate(list(groups)[:2]):
+        runs = fails & members(groups[group])
+        for name, given in [*((name, given) for name, _, given in lines), (best, None)]:
+            for reference in references:
+                ahead = leads(of[name, given], reached)[runs] - leads(of[reference, None], reached)[runs]
+                median, low, high = median_interval(ahead, random)
+                seeds_low, seeds_high = seeds_interval(ahead, results.seed[runs], random)
+                row = {
+                    **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
+                    **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
+                    **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
+                }
+                if at == 0 and given is not None and reference == references[0]:
+                    [false] = [own for own in found if own["signal"] == name and own["given"] and own["group"] == group]
+                    wrong = false["false_alarms"] / false["healthy"] if false["healthy"] else math.nan
+                    row["verdict"] = analyses.verdict(
+                        low > 0 and wrong <= share, high < 0 or false["false_low"] > share
+                    )
+                rows.append(row)
     return rows

@@ -102,7 +102,7 @@ SIGNALS = [
     *(["mean.smallest", -1], ["largest_logit.largest", 1], ["entropy_bound.smallest", -1]),
     *(["entropy.smallest", -1], ["entropy.largest", 1], ["sink.largest", 1], ["stable_rank.smallest", -1]),
     *(["update_entropy.smallest", -1], ["update_ratio.largest", 1], ["last_residual", -1]),
-    *(["train_loss", 1], ["gradient_norm", 1], ["z score", 1]),
+    *(["train_loss", 1], ["bits_per_byte", 1], ["gradient_norm", 1], ["z score", 1], ["step", 1]),
 ]
 FEARED = ["rate-4", "rate-8", "rate-16", "rate-32", "scale-4", "scale-16"]
 FREEZING = math.sqrt(2 * math.log(64))
@@ -110,6 +110,9 @@ INJECTED = [
     *("spike-5", "random-5", "rate-4", "rate-8", "rate-16", "rate-32", "spike-20", "bits-8", "bits-4"),
     *("repeated-40", "random-40", "scale-4", "scale-16"),
 ]
+# Faults that change the learning rate, for the null: trajectories are exchanged among runs of one rate.
+RATES = ["rate-4", "rate-8", "rate-16", "rate-32", "spike-5", "spike-20", "no-warmup-8"]
+BOTH_NORMS = ["pre", "post"]
 
 # Every measure that is kept of the tuned runs is also compared.
 TUNED = [
@@ -313,7 +316,7 @@ EXPERIMENTS = {
     "causes/early-warning": {
         "digits": 3,
         "final": ["bits_per_byte"],
-        "curve": ["bits_per_byte", *(name for name, _ in SIGNALS if name != "z score")],
+        "curve": [name for name, _ in SIGNALS if name not in ("z score", "step")],
         "analyses": [
             (
                 early_warning.early_warning,
@@ -321,17 +324,22 @@ EXPERIMENTS = {
                     "outcome": "bits_per_byte",
                     "signals": SIGNALS,
                     "lines": [["spread.largest", 1, FREEZING]],
+                    "references": ["z score", "gradient_norm"],
                     "healthy": "none",
                     "starts": {fault: 100 for fault in INJECTED},
+                    "rates": {fault: fault for fault in RATES},
                     "groups": {
-                        "hypothesis": {"fault": FEARED, "model": ["pre", "post"]},
+                        "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
                         "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
+                        "all": {"model": BOTH_NORMS},
+                        "all-llama": {"model": ["llama"]},
                         **{
-                            fault: {"fault": [fault], "model": ["pre", "post"]}
-                            for fault in [*INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
+                            fault: {"fault": [fault], "model": BOTH_NORMS}
+                            for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
                         },
                     },
-                    **{"held": {"fault": ["epsilon"], "model": ["llama"]}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05},
+                    "held": {"fault": ["epsilon"], "model": ["llama"]},
+                    **{"excess": 0.5, "last": 3, "first": 50, "share": 0.05},
                     "horizons": [20, 50, 100],
                 },
             ),
@@ -413,7 +421,7 @@ def columns_of(cells, plan, names):
     if plan.get("curve"):
         steps = max((cell["curve"]["step"] for cell in cells), key=len, default=[])
         columns["curve"] = {"step": steps[1:]} | {
-            name: [rounded(cell["curve"][name][1:], plan["digits"]) for cell in cells]
+            name: [rounded(cell["curve"][name][1:], OUTCOME_DIGITS if name == outcome else plan["digits"]) for cell in cells]
             for name in plan["curve"]
         }
     return columns

@@ -58,6 +58,14 @@ class Fates(unittest.TestCase):
         self.assertTrue(np.isnan(early_warning.fates(results, "loss", "none", 0.5, 3)).all())
 
 
+class Curves(unittest.TestCase):
+    def test_the_outcome_keeps_the_digits_of_its_z_scores(self):
+        curve = {"step": [0, 10], "loss": [5, 2.123456789], "early": [0, 2.123456789]}
+        cell = {"axes": {"fault": "none"}, "seed": 1, "failure": "", "initial": {}, "final": {"loss": 2}, "curve": curve}
+        columns = publish.columns_of([cell], {"final": ["loss"], "digits": 3, "curve": ["loss", "early"]}, ["fault"])
+        self.assertEqual(columns["curve"], {"step": [10], "loss": [[2.1234568]], "early": [[2.12]]})
+
+
 class Alarms(unittest.TestCase):
     def test_threshold_has_few_false_alarms(self):
         largest = np.arange(40.0)
@@ -67,10 +75,20 @@ class Alarms(unittest.TestCase):
 
     def test_alarm_is_the_first_after_the_start(self):
         steps = np.array([10, 20, 30])
-        values = np.array([[5.0, 1, 5], [1, 1, 1], [math.nan, 5, 5]])
-        found = early_warning.alarms(values, steps, np.array([0, 0, 25]), 2)
-        self.assertEqual(found.tolist(), [10, math.inf, 30])
-        self.assertEqual(early_warning.extremes(values, steps, 20).tolist(), [5, 1, 5])
+        values = np.array([[5.0, 1, 5], [1, 1, 1], [math.nan, 5, 5], [5, 5, 5]])
+        found = early_warning.alarms(values, steps, np.array([0, 0, 25, 10]), 2)
+        self.assertEqual(found.tolist(), [10, math.inf, 30, 20])
+        self.assertEqual(early_warning.extremes(values, steps, 20).tolist(), [5, 1, 5, 5])
+
+    def test_an_alarm_that_is_not_before_the_failure_has_no_lead(self):
+        found = early_warning.leads(np.array([100, 150, 160, math.inf]), np.array([150.0, 150, 150, 150]))
+        self.assertEqual(found.tolist(), [50, 0, 0, 0])
+
+    def test_interval_over_seeds_keeps_the_runs_of_a_seed_together(self):
+        values, seeds = np.array([0.0, 0, 0, 10, 10, 10]), np.array([1, 1, 1, 2, 2, 2])
+        found = early_warning.seeds_interval(values, seeds, np.random.default_rng(1))
+        self.assertEqual(found, (0, 10))
+        self.assertEqual(early_warning.seeds_interval(values[:3], seeds[:3], np.random.default_rng(1)), (0, 0))
 
     def test_z_scores(self):
         row = np.array([[1.0, 3, 1, 3, 9]])
@@ -80,8 +98,8 @@ class Alarms(unittest.TestCase):
 
 
 class EarlyWarning(unittest.TestCase):
-    def rows(self, shift, held=()):
-        """Eight seeds of healthy and failing runs; the signal `early` rises 60 steps before the loss is at the level,
+    def rows(self, shift, held=(), healthy_alike=False):
+        """Eight seeds of healthy and failing runs, the healthy ones with the failing ones' `early` if they are alike; the signal `early` rises 60 steps before the loss is at the level,
         `line` crosses 1 at 70 steps before it, `noise` knows nothing. A seed's failure is `shift` steps later than that
         of the one before."""
         random = np.random.default_rng(3)
@@ -91,7 +109,8 @@ class EarlyWarning(unittest.TestCase):
             start = 100 + shift * seed
             curves = {"loss": healthy, "early": lambda step, s=seed: 0.01 * s, "line": lambda step: 0.5}
             curves |= {"noise": lambda step, own=noise: own[step]}
-            runs.append(("none", seed, curves, None))
+            alike = {"early": lambda step, at=start: 1 if step >= at + 20 else 0} if healthy_alike else {}
+            runs.append(("none", seed, curves | alike, None))
             faulty = curves | {
                 "loss": rising(start + 45),
                 "early": lambda step, at=start: 1 if step >= at + 20 else 0,
@@ -101,8 +120,9 @@ class EarlyWarning(unittest.TestCase):
             runs.append(("rate", seed, faulty, None))
         return early_warning.early_warning(
             results_of(runs),
-            **{"outcome": "loss", "signals": [["early", 1], ["noise", 1], ["z score", 1]]},
-            **{"lines": [["line", 1, 1]], "healthy": "none", "starts": {"rate": 100}, "groups": {"all": {"fault": ["rate"]}}},
+            **{"outcome": "loss", "signals": [["early", 1], ["noise", 1], ["z score", 1], ["step", 1]]},
+            **{"lines": [["line", 1, 1]], "references": ["z score", "noise"], "healthy": "none", "starts": {"rate": 100}},
+            **{"rates": {}, "groups": {"all": {"fault": ["rate"]}}},
             **{"held": {"fault": held}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05, "horizons": [20, 50]},
         )
 
@@ -119,14 +139,35 @@ class EarlyWarning(unittest.TestCase):
         self.assertEqual((early["separation_20"], early["separation_50"]), (1, 1))
         self.assertLess(noise["separation_20"], 1)
         self.assertTrue(early["chosen"] and not noise["chosen"])
-        [advantage] = [row for row in rows if row["of"] == "advantage"]
-        self.assertEqual((advantage["steps"], advantage["verdict"]), (40, "confirmed"))
-        self.assertEqual(advantage["runs"], 4)
+        advantages = [row for row in rows if row["of"] == "advantage"]
+        self.assertEqual(
+            [(row["signal"], row["against"], row.get("verdict")) for row in advantages],
+            [
+                *[("line", "z score", "confirmed"), ("line", "noise", None)],
+                *[("early", "z score", None), ("early", "noise", None)],
+            ],
+        )
+        self.assertEqual([(row["runs"], row["steps"]) for row in advantages if row["against"] == "z score"], [(4, 40), (4, 30)])
+
+    def test_the_step_number_announces_nothing(self):
+        [row] = [row for row in self.rows(shift=0) if row.get("signal") == "step"]
+        self.assertEqual((row["false_alarms"], row["detected"], row["separation_20"]), (0, 0, 0.5))
+
+    def test_trajectories_of_failing_and_healthy_runs_are_exchanged(self):
+        of = {row["signal"]: row for row in self.rows(shift=0) if row["of"] == "signal"}
+        # Four failing runs of eight of one learning rate: a draw has on average two of their trajectories, and one in 70
+        # has all of them.
+        self.assertEqual(of["line"]["mean_lead"], 70)
+        self.assertAlmostEqual(of["line"]["null_lead"], 35, delta=1.5)
+        self.assertAlmostEqual(of["line"]["null_p"], 1 / 70, delta=0.01)
+        [alike] = [row for row in self.rows(shift=0, healthy_alike=True) if row.get("signal") == "early"]
+        self.assertEqual((alike["mean_lead"], alike["null_lead"], alike["null_p"]), (0, 0, 1))
 
     def test_what_is_held_back_chooses_nothing(self):
         rows = [row for row in self.rows(shift=0, held=["rate"]) if row["of"] == "signal"]
         self.assertTrue(all(math.isnan(row["even_lead"]) for row in rows))
-        self.assertEqual({row["failing"] for row in rows}, {4})
+        # No choice was made on them: both parities of seeds are tested.
+        self.assertEqual({row["failing"] for row in rows}, {8})
 
     def test_timing_is_that_of_the_run(self):
         same = {row["signal"]: row for row in self.rows(shift=0) if row["of"] == "signal"}

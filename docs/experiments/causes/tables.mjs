@@ -42,47 +42,72 @@ const signalName = ({ signal, direction, given, threshold }) =>
     ? `${code(signal)} above ${shown(threshold, 2)} (freezing line)`
     : `${code(signal)} ${direction > 0 ? 'high' : 'low'}`;
 
-/** Tables of the experiment on early warning: fates, signals over all its faults, and the test of the hypothesis. */
+/** How a table has a row of a signal and group: false alarms, detection, lead and its null. */
+const performance = (row) => [
+  ...[percent(row.false_alarms, row.healthy), percent(row.detected, row.failing), shown(row.lead, 0)],
+  interval({ low: row.lead_low, high: row.lead_high }, 0),
+  ...[shown(row.mean_lead, 0), shown(row.null_lead, 0), probability(row.null_p)],
+];
+const PERFORMANCE = [
+  ...['false alarms', 'detected', 'lead in steps, median', '95% interval'],
+  ...['mean lead', 'mean by chance', 'p'],
+];
+
+/** Tables of the experiment on early warning: fates, signals over its faults, and the tests of the plan. */
 function warningTables() {
   const groups = [...new Set(warned('signal').map(({ group }) => group))];
   const signals = (wanted) => warned('signal').filter(({ group, failing }) => group === wanted && failing > 0);
+  const referred = (row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal);
+  const models = [...new Set(warned('runs').map(({ model }) => model))];
+  const fateOf = (fault, model) => {
+    const fate = warned('runs').find((row) => row.fault === fault && row.model === model);
+    return fate.runs === 0 ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
+  };
+  const ofSignals = (group) =>
+    table(
+      ['signal', 'threshold', ...PERFORMANCE, 'timing', 'p', 'separation at 20', 'at 50', 'at 100'],
+      signals(group).map((row) => [
+        ...[signalName(row) + (row.chosen ? ' (chosen)' : ''), shown(row.threshold, 3), ...performance(row)],
+        ...[shown(row.timing, 2), probability(row.timing_p)],
+        ...[20, 50, 100].map((horizon) => shown(row[`separation_${horizon}`], 2)),
+      ]),
+    );
   return {
     'early-warning state': stateOf(warnings),
     'early-warning fates': table(
-      ['fault', 'runs', 'failing', 'median step of failure'],
-      warned('runs').map((row) => [code(row.fault), row.runs, row.failing, row.reached ?? '']),
+      ['fault', ...models.map(code)],
+      warnings.columns.labels.fault.map((fault) => [code(fault), ...models.map((model) => fateOf(fault, model))]),
     ),
-    'early-warning test': table(
-      ['alarm', 'against', 'failing runs of odd seeds', 'steps earlier, median', '95% interval', 'verdict'],
-      warned('advantage').map((row) => [
-        ...[`${code(row.signal)}, freezing line`, row.against, row.runs],
-        ...[shown(row.steps, 0), interval(row, 0), row.verdict],
-      ]),
+    'early-warning tests': table(
+      ['alarm', 'against', 'models', 'failing runs', 'steps earlier, median', '95% interval', 'over seeds', 'verdict'],
+      warned('advantage')
+        .filter(({ runs }) => runs > 0)
+        .map((row) => [
+          row.given ? `${code(row.signal)}, freezing line` : `${code(row.signal)} (chosen)`,
+          ...[code(row.against), row.group.endsWith('llama') ? 'llama' : 'pre, post', row.runs],
+          ...[shown(row.steps, 0), interval(row, 0), interval({ low: row.seeds_low, high: row.seeds_high }, 0)],
+          row.verdict ?? '',
+        ]),
     ),
-    'early-warning signals': table(
-      [
-        ...['signal', 'threshold', 'false alarms', 'detected', 'lead in steps, median', '95% interval'],
-        ...['timing', 'p', 'separation at 20', 'at 50', 'at 100', 'chosen on even seeds'],
-      ],
-      signals('hypothesis').map((row) => [
-        ...[signalName(row), shown(row.threshold, 3), percent(row.false_alarms, row.healthy)],
-        ...[percent(row.detected, row.failing), shown(row.lead, 0)],
-        interval({ low: row.lead_low, high: row.lead_high }, 0),
-        ...[shown(row.timing, 2), probability(row.timing_p)],
-        ...[20, 50, 100].map((horizon) => shown(row[`separation_${horizon}`], 2)),
-        row.chosen ? 'yes' : '',
-      ]),
+    'early-warning signals': ofSignals('hypothesis'),
+    'early-warning signals on llama': ofSignals('hypothesis-llama'),
+    'early-warning signals over all faults': table(
+      ['signal', ...PERFORMANCE],
+      signals('all').map((row) => [signalName(row), ...performance(row)]),
     ),
     'early-warning faults': table(
-      ['fault', 'signal', 'detected', 'lead in steps, median', '95% interval'],
-      groups.slice(1).flatMap((group) =>
-        signals(group)
-          .filter((row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal))
-          .map((row) => [
-            ...[code(group), signalName(row), percent(row.detected, row.failing), shown(row.lead, 0)],
-            interval({ low: row.lead_low, high: row.lead_high }, 0),
-          ]),
-      ),
+      ['fault', 'signal', 'false alarms of this fault', 'detected', 'lead in steps, median', '95% interval'],
+      groups
+        .filter((group) => !/^(hypothesis|all)/.test(group))
+        .flatMap((group) =>
+          warned('signal')
+            .filter((row) => row.group === group && referred(row))
+            .map((row) => [
+              ...[code(group), signalName(row), percent(row.own_alarms, row.own_healthy)],
+              ...[percent(row.detected, row.failing), shown(row.lead, 0)],
+              interval({ low: row.lead_low, high: row.lead_high }, 0),
+            ]),
+        ),
     ),
   };
 }
