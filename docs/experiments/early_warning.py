@@ -159,9 +159,9 @@ def early_warning(
     one; median with bootstrap interval), `exchanged` within a model and learning rate (`rates`, one for faults that are
     not named), `timing` over those with an alarm, within a fault, and at each horizon the separation from the runs that do
     not fail. `advantage`: how many steps earlier the alarm of each line and of the chosen signal is than those of
-    `references`, over the failing runs of the first two groups; for the line and the first of both the verdict of the
-    plan. Runs `held` back ({axis: labels}) are in no threshold and choice, and are tested with all seeds, others with
-    odd ones; the signal with the largest mean lead on even seeds is `chosen`."""
+    `references` ([name, direction], signals too), over the failing runs of the first two groups, with the plan's verdict
+    in the first. Runs `held` back ({axis: labels}) are in no threshold and choice, and are tested with all seeds, others
+    with odd ones; the signal that is no reference with the largest positive mean lead on even seeds is `chosen`."""
     steps = np.array(results.steps)
     reached = fates(results, outcome, healthy, excess, last)
     labels = {axis: np.array([results.label(axis, i) for i in range(results.size)]) for axis in results.axes}
@@ -202,7 +202,9 @@ def early_warning(
             return np.tile(steps.astype(float), (results.size, 1))
         return results.curve[name]
 
-    of, made = {}, [(name, direction, None) for name, direction in signals] + [tuple(line) for line in lines]
+    referred = [name for name, _ in references]
+    made = [(name, direction, None) for name, direction in [*signals, *references]] + [tuple(line) for line in lines]
+    of = {}
     for name, direction, given in made:
         values = direction * values_of(name)
         largest = extremes(values, steps, first + 1)
@@ -244,30 +246,28 @@ def early_warning(
                 }
             )
     found = [row for row in rows if row["of"] == "signal"]
-    best = max(
-        (row for row in found if not row["given"]),
-        key=lambda row: row["even_lead"] if math.isfinite(row["even_lead"]) else -1,
-        default={"signal": None},
-    )["signal"]
+    leading = [row for row in found if not row["given"] and row["signal"] not in referred and row["even_lead"] > 0]
+    best = max(leading, key=lambda row: row["even_lead"])["signal"] if leading else None
     for row in found:
         row["chosen"] = row["signal"] == best and not row["given"]
+    compared = [(name, given) for name, _, given in lines] + ([(best, None)] if best else [])
     for at, group in enumerate(list(groups)[:2]):
         runs = fails & members(groups[group])
-        for name, given in [*((name, given) for name, _, given in lines), (best, None)]:
-            for reference in references:
+        for name, given in compared:
+            [own] = [row for row in found if (row["signal"], row["given"], row["group"]) == (name, given is not None, group)]
+            wrong = own["false_alarms"] / own["healthy"] if own["healthy"] else math.nan
+            for reference in referred:
                 ahead = leads(of[name, given], reached)[runs] - leads(of[reference, None], reached)[runs]
                 median, low, high = median_interval(ahead, random)
                 seeds_low, seeds_high = seeds_interval(ahead, results.seed[runs], random)
-                row = {
-                    **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
-                    **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
-                    **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
-                }
-                if at == 0 and given is not None and reference == references[0]:
-                    [false] = [own for own in found if own["signal"] == name and own["given"] and own["group"] == group]
-                    wrong = false["false_alarms"] / false["healthy"] if false["healthy"] else math.nan
-                    row["verdict"] = analyses.verdict(
-                        low > 0 and wrong <= share, high < 0 or false["false_low"] > share
-                    )
-                rows.append(row)
+                early = low > 0 and (wrong <= share if given is not None else own["false_low"] <= share)
+                late = high < 0 or own["false_low"] > share
+                rows.append(
+                    {
+                        **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
+                        **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
+                        **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
+                        "verdict": analyses.verdict(early, late) if at == 0 else None,
+                    }
+                )
     return rows

@@ -95,15 +95,15 @@ EQUAL_DEVIATION = {
     "pilot": 201,
 }
 
-# Of the plan of early warnings: signals with the direction that is to be feared, and the line where the logits of a row
-# of 64 keys freeze. Faults that begin at step 100.
+# Of the plan of early warnings: signals and references with the direction that is to be feared, and the line where the
+# logits of a row of 64 keys freeze. Faults that begin at step 100.
 SIGNALS = [
     *(["spread.largest", 1], ["self_excess.largest", 1], ["eta_f.largest", 1], ["sigma_max.largest", 1]),
     *(["mean.smallest", -1], ["largest_logit.largest", 1], ["entropy_bound.smallest", -1]),
     *(["entropy.smallest", -1], ["entropy.largest", 1], ["sink.largest", 1], ["stable_rank.smallest", -1]),
     *(["update_entropy.smallest", -1], ["update_ratio.largest", 1], ["last_residual", -1]),
-    *(["train_loss", 1], ["bits_per_byte", 1], ["gradient_norm", 1], ["z score", 1], ["step", 1]),
 ]
+REFERENCES = [["z score", 1], ["gradient_norm", 1], ["train_loss", 1], ["bits_per_byte", 1], ["step", 1]]
 FEARED = ["rate-4", "rate-8", "rate-16", "rate-32", "scale-4", "scale-16"]
 FREEZING = math.sqrt(2 * math.log(64))
 INJECTED = [
@@ -113,6 +113,26 @@ INJECTED = [
 # Faults that change the learning rate, for the null: trajectories are exchanged among runs of one rate.
 RATES = ["rate-4", "rate-8", "rate-16", "rate-32", "spike-5", "spike-20", "no-warmup-8"]
 BOTH_NORMS = ["pre", "post"]
+RAMPS = ["ramp-16", "ramp-32", "ramp-48", "ramp-64", "ramp-96"]
+
+
+def early_warnings(**settings):
+    """What both experiments on early warning have in common, with an analysis of these settings."""
+    common = {
+        "outcome": "bits_per_byte",
+        "signals": SIGNALS,
+        "lines": [["spread.largest", 1, FREEZING]],
+        "references": REFERENCES,
+        "healthy": "none",
+        **{"excess": 0.5, "last": 3, "first": 50, "share": 0.05},
+    }
+    return {
+        "digits": 3,
+        "final": ["bits_per_byte"],
+        "curve": [name for name, _ in [*SIGNALS, *REFERENCES] if name not in ("z score", "step")],
+        "analyses": [(early_warning.early_warning, {**common, **settings})],
+    }
+
 
 # Every measure that is kept of the tuned runs is also compared.
 TUNED = [
@@ -313,38 +333,33 @@ EXPERIMENTS = {
             (analyses.tuned, {"labels": TEMPERATURES, "baseline": "none"}),
         ],
     },
-    "causes/early-warning": {
-        "digits": 3,
-        "final": ["bits_per_byte"],
-        "curve": [name for name, _ in SIGNALS if name not in ("z score", "step")],
-        "analyses": [
-            (
-                early_warning.early_warning,
-                {
-                    "outcome": "bits_per_byte",
-                    "signals": SIGNALS,
-                    "lines": [["spread.largest", 1, FREEZING]],
-                    "references": ["z score", "gradient_norm"],
-                    "healthy": "none",
-                    "starts": {fault: 100 for fault in INJECTED},
-                    "rates": {fault: fault for fault in RATES},
-                    "groups": {
-                        "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
-                        "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
-                        "all": {"model": BOTH_NORMS},
-                        "all-llama": {"model": ["llama"]},
-                        **{
-                            fault: {"fault": [fault], "model": BOTH_NORMS}
-                            for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
-                        },
-                    },
-                    "held": {"fault": ["epsilon"], "model": ["llama"]},
-                    **{"excess": 0.5, "last": 3, "first": 50, "share": 0.05},
-                    "horizons": [20, 50, 100],
-                },
-            ),
-        ],
-    },
+    "causes/early-warning": early_warnings(
+        starts={fault: 100 for fault in INJECTED},
+        rates={fault: fault for fault in RATES},
+        groups={
+            "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
+            "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
+            "all": {"model": BOTH_NORMS},
+            "all-llama": {"model": ["llama"]},
+            **{
+                fault: {"fault": [fault], "model": BOTH_NORMS}
+                for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
+            },
+        },
+        held={"fault": ["epsilon"], "model": ["llama"]},
+        horizons=[20, 50, 100],
+    ),
+    "causes/early-warning-ramp": early_warnings(
+        starts={"spike-5": 100, "random-5": 100},
+        rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5"]},
+        groups={
+            "hypothesis": {"fault": RAMPS, "model": ["pre"]},
+            "hypothesis-llama": {"fault": RAMPS, "model": ["llama"]},
+            **{fault: {"fault": [fault], "model": ["pre"]} for fault in ["none", "spike-5", "random-5", "ramp-8", *RAMPS]},
+        },
+        held={"model": ["llama"]},
+        horizons=[20, 48, 100],
+    ),
     "controls/paper-mean": {
         "digits": 7,
         "final": [

@@ -120,8 +120,8 @@ class EarlyWarning(unittest.TestCase):
             runs.append(("rate", seed, faulty, None))
         return early_warning.early_warning(
             results_of(runs),
-            **{"outcome": "loss", "signals": [["early", 1], ["noise", 1], ["z score", 1], ["step", 1]]},
-            **{"lines": [["line", 1, 1]], "references": ["z score", "noise"], "healthy": "none", "starts": {"rate": 100}},
+            **{"outcome": "loss", "signals": [["early", 1], ["noise", 1]]},
+            **{"lines": [["line", 1, 1]], "references": [["z score", 1], ["step", 1]], "healthy": "none", "starts": {"rate": 100}},
             **{"rates": {}, "groups": {"all": {"fault": ["rate"]}}},
             **{"held": {"fault": held}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05, "horizons": [20, 50]},
         )
@@ -143,8 +143,8 @@ class EarlyWarning(unittest.TestCase):
         self.assertEqual(
             [(row["signal"], row["against"], row.get("verdict")) for row in advantages],
             [
-                *[("line", "z score", "confirmed"), ("line", "noise", None)],
-                *[("early", "z score", None), ("early", "noise", None)],
+                *[("line", "z score", "confirmed"), ("line", "step", "confirmed")],
+                *[("early", "z score", "confirmed"), ("early", "step", "confirmed")],
             ],
         )
         self.assertEqual([(row["runs"], row["steps"]) for row in advantages if row["against"] == "z score"], [(4, 40), (4, 30)])
