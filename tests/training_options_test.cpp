@@ -553,6 +553,35 @@ TEST_CASE("a fault acts in its steps alone") {
   }
 }
 
+TEST_CASE("a run into which a fault is injected goes on as one that had it from its beginning") {
+  TrainSettings settings = small_run();
+  for (std::size_t kind = 1; kind <= 5; ++kind) {
+    Trainer running(settings, small_text());
+    running.advance(3);
+    const FaultSettings fault{static_cast<FaultKind>(kind), 3, 2, 4};
+    running.inject(fault);
+    running.inject(FaultSettings{});  // as every later piece without its fault
+    running.advance(5);
+    TrainSettings faulty = settings;
+    faulty.fault = fault;
+    Trainer whole(faulty, small_text());
+    whole.advance(8);
+    CHECK(running.checkpoint() == whole.checkpoint());
+    running.inject(fault);
+    CHECK(failure_of([&] {
+            running.inject({static_cast<FaultKind>(kind), 8, 0, 4});
+          }).item == "fault");
+  }
+  Trainer running(settings, small_text());
+  running.advance(3);
+  CHECK(failure_of([&] {
+          running.inject({FaultKind::learning_rate, 2, 0, 4});
+        }).item == "fault_step");
+  CHECK(failure_of([&] {
+          running.inject({FaultKind::rounded_logits, 3, 0, 7.5});
+        }).item == "fault_size");
+}
+
 TEST_CASE("a fault scales queries and keys once, and nothing else") {
   TrainSettings settings = small_run();
   settings.optimizer.learning_rate = 0;

@@ -192,15 +192,18 @@ class TrainJob {
 
  private:
   TrainJob(const TrainInput& in, const std::optional<Safetensors>& saved)
-      : trainer_(saved ? resumed(*saved, tokenized(in.text))
+      : trainer_(saved ? resumed(*saved, in.settings.fault, tokenized(in.text))
                        : Trainer(in.settings, tokenized(in.text))),
         validation_(saved ? validation_of(*saved) : ""),
         first_(trainer_.steps_done()),
         more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
 
-  static Trainer resumed(const Safetensors& saved, std::shared_ptr<const Text> text) {
+  static Trainer resumed(const Safetensors& saved, const FaultSettings& fault,
+                         std::shared_ptr<const Text> text) {
     check_text_of(saved, *text);
-    return Trainer(saved, std::move(text));
+    Trainer trainer(saved, std::move(text));
+    trainer.inject(fault);
+    return trainer;
   }
 
   Trainer trainer_;
@@ -337,7 +340,8 @@ void describe(InputFields& f, TrainInput& in) {
   describe(f, in.settings);
   describe(f, in.text);
   f.bytes("checkpoint", in.checkpoint,
-          "checkpoint to resume; its settings replace these; empty for a new run",
+          "checkpoint to resume; its settings replace these, but for a fault, which is injected "
+          "into the run; empty for a new run",
           FieldSource::run_option);
   f.number_as(shared::kSteps, "more", in.more,
               "steps of this part of the run, at most to the end of the run");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "nn/loss.h"
@@ -182,6 +183,27 @@ Vector<float> Trainer::decay() const {
   scale_queries(settings_.model, layout, static_cast<float>(settings_.attention_temperature),
                 decay);
   return decay;
+}
+
+void Trainer::inject(const FaultSettings& fault) {
+  const FaultSettings& present = settings_.fault;
+  const auto parts = [](const FaultSettings& of) {
+    return std::tuple(of.kind, of.first, of.steps, of.size);
+  };
+  if (fault.kind == FaultKind::none || parts(fault) == parts(present)) return;
+  if (present.kind != FaultKind::none && present.first < step_) {
+    throw InvalidArgument("fault", "be none or that of the run, which has begun",
+                          "another at step " + std::to_string(step_));
+  }
+  if (fault.first < step_) {
+    throw InvalidArgument(
+        "fault_step", "be at least the completed steps of the run",
+        "completed " + std::to_string(step_) + ", fault_step " + std::to_string(fault.first));
+  }
+  TrainSettings changed = settings_;
+  changed.fault = fault;
+  check_training(changed);
+  settings_ = changed;
 }
 
 double Trainer::work_per_step() const {

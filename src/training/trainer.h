@@ -33,6 +33,10 @@ class Trainer {
   /// file or does not fit the text.
   Trainer(const Safetensors& checkpoint, std::shared_ptr<const Text> text);
 
+  /// Goes on with this fault, as a run that had it from its beginning. Without a fault, and with the run's own, it does
+  /// nothing. Throws InvalidArgument ("fault") when the run's own fault has begun, ("fault_step") when the steps before
+  /// `fault` are fewer than those done, and as check_training does.
+  void inject(const FaultSettings& fault);
   /// Does up to `steps` more; true when the run is done, stopped early or broken.
   bool advance(Eigen::Index steps);
   Eigen::Index steps_done() const { return step_; }
