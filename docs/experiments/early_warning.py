@@ -112,7 +112,7 @@ def timing(alarm, reached, group, random):
 
     def within(values):
         centred = np.array(values, float)
-        for label in set(group):
+        for label in dict.fromkeys(group):
             own = np.array([other == label for other in group])
             centred[own] -= centred[own].mean()
         return centred
@@ -121,7 +121,7 @@ def timing(alarm, reached, group, random):
     scale = math.sqrt(float(a @ a) * float(b @ b))
     if not scale > 0:
         return math.nan, math.nan
-    places = [np.flatnonzero([other == label for other in group]) for label in set(group)]
+    places = [np.flatnonzero([other == label for other in group]) for label in dict.fromkeys(group)]
     reached_by_chance = 0
     for _ in range(DRAWS):
         drawn = a.copy()
@@ -135,7 +135,7 @@ def exchanged(values, steps, threshold, start, reached, runs, donors, stratum, r
     """The mean lead of `runs`; its mean if their trajectories are those of runs drawn without replacement from the
     `donors` of the same stratum, which have the same learning rate; and the share of draws with at least that lead."""
     observed, total = 0.0, np.zeros(DRAWS)
-    for label in {stratum[i] for i in runs}:
+    for label in dict.fromkeys(stratum[i] for i in runs):
         own = [i for i in runs if stratum[i] == label]
         pool = [i for i in donors if stratum[i] == label]
         ahead = np.array([leads(alarms(values[pool], steps, np.full(len(pool), start[i]), threshold), reached[i]) for i in own])
@@ -151,17 +151,19 @@ def exchanged(values, steps, threshold, start, reached, runs, donors, stratum, r
 def early_warning(
     results, outcome, signals, lines, references, healthy, starts, rates, groups, held, excess, last, first, share, horizons
 ):
-    """Three kinds of rows. `runs`: of each fault, its runs and those that fail. `signal`: thresholds at which at most
+    """Four kinds of rows. `fates`: the step at which each run reaches the failure level, infinite for those that do not
+    fail. `runs`: of each fault and model, its runs and those that fail. `signal`: thresholds at which at most
     `share` of the runs of even seeds that do not fail have an alarm after the step `first`, or the given one of
     `lines` ([name, direction, threshold]); and for each of `groups` ({axis: labels}) the share of false alarms among
     the runs of its models that do not fail, and among those of its own faults; over its failing runs how many had an
     alarm after the fault (`starts`, 0 for others) and before the failure, the lead of the alarm in steps (0 without
-    one; median with bootstrap interval), `exchanged` within a model and learning rate (`rates`, one for faults that are
-    not named), `timing` over those with an alarm, within a fault, and at each horizon the separation from the runs that do
-    not fail. `advantage`: how many steps earlier the alarm of each line and of the chosen signal is than those of
-    `references` ([name, direction], signals too), over the failing runs of the first two groups, with the plan's verdict
-    in the first. Runs `held` back ({axis: labels}) are in no threshold and choice, and are tested with all seeds, others
-    with odd ones; the signal that is no reference with the largest positive mean lead on even seeds is `chosen`."""
+    one; median with bootstrap interval), and at each horizon the separation from the runs that do not fail; for the
+    first two groups also `exchanged` within a model and learning rate (`rates`, one for faults that are not named) and
+    `timing` over the failing runs with an alarm, within a fault. `advantage`: how many steps earlier the alarm of each
+    line and of the chosen signal is than those of `references` ([name, direction], signals too), over the failing runs
+    of the first two groups, with the plan's verdict in the first. Runs `held` back ({axis: labels}) are in no threshold
+    and choice, and are tested with all seeds, others with odd ones; the signal that is no reference with the largest
+    positive mean lead on even seeds is `chosen`."""
     steps = np.array(results.steps)
     reached = fates(results, outcome, healthy, excess, last)
     labels = {axis: np.array([results.label(axis, i) for i in range(results.size)]) for axis in results.axes}
@@ -184,7 +186,8 @@ def early_warning(
         wanted = [np.isin(labels[axis], group[axis]) for axis in axes if axis in group]
         return np.all([tested, ~np.isin(faults, unnamed), *wanted], axis=0)
 
-    rows = [
+    rows = [{"of": "fates", "reached": reached.tolist()}]
+    rows += [
         {
             **{"of": "runs", "fault": str(fault), "model": str(model), "runs": int(of.sum())},
             **{"failing": int((fails & of).sum())},
@@ -204,7 +207,7 @@ def early_warning(
 
     referred = [name for name, _ in references]
     made = [(name, direction, None) for name, direction in [*signals, *references]] + [tuple(line) for line in lines]
-    of = {}
+    of, compared = {}, list(groups)[:2]
     for name, direction, given in made:
         values = direction * values_of(name)
         largest = extremes(values, steps, first + 1)
@@ -225,18 +228,22 @@ def early_warning(
             ahead = leads(alarm, reached)[places]
             median, lead_low, lead_high = median_interval(ahead, random)
             warned = places[ahead > 0]
-            together, timing_p = timing(alarm[warned], reached[warned], [(faults[i], key[i]) for i in warned], random)
-            donors = np.flatnonzero(members(wanted, others))
-            mean, null, null_p = exchanged(values, steps, threshold, start, reached, places, donors, stratum, random)
+            nulls = {}
+            if group in compared:
+                within = [(faults[i], key[i]) for i in warned]
+                nulls["timing"], nulls["timing_p"] = timing(alarm[warned], reached[warned], within, random)
+                donors = np.flatnonzero(members(wanted, others))
+                nulls["mean_lead"], nulls["null_lead"], nulls["null_p"] = exchanged(
+                    values, steps, threshold, start, reached, places, donors, stratum, random
+                )
             rows.append(
                 {
                     **row,
+                    **nulls,
                     **{"group": group, "healthy": count, "false_alarms": wrong, "false_low": low, "false_high": high},
                     **{"own_healthy": int(own.sum()), "own_alarms": int((largest[own] > threshold).sum())},
                     **{"failing": len(places), "detected": len(warned)},
                     **{"lead": median, "lead_low": lead_low, "lead_high": lead_high},
-                    **{"mean_lead": mean, "null_lead": null, "null_p": null_p},
-                    **{"timing": together, "timing_p": timing_p},
                     **{
                         f"separation_{horizon}": separation(
                             values, steps, places, np.flatnonzero(spared), reached, start, horizon, key
@@ -250,10 +257,10 @@ def early_warning(
     best = max(leading, key=lambda row: row["even_lead"])["signal"] if leading else None
     for row in found:
         row["chosen"] = row["signal"] == best and not row["given"]
-    compared = [(name, given) for name, _, given in lines] + ([(best, None)] if best else [])
-    for at, group in enumerate(list(groups)[:2]):
+    tests = [(name, given) for name, _, given in lines] + ([(best, None)] if best else [])
+    for at, group in enumerate(compared):
         runs = fails & members(groups[group])
-        for name, given in compared:
+        for name, given in tests:
             [own] = [row for row in found if (row["signal"], row["given"], row["group"]) == (name, given is not None, group)]
             wrong = own["false_alarms"] / own["healthy"] if own["healthy"] else math.nan
             for reference in referred:

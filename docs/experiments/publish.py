@@ -339,8 +339,6 @@ EXPERIMENTS = {
         groups={
             "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
             "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
-            "all": {"model": BOTH_NORMS},
-            "all-llama": {"model": ["llama"]},
             **{
                 fault: {"fault": [fault], "model": BOTH_NORMS}
                 for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]

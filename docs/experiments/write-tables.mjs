@@ -23,8 +23,8 @@ const { cells, check, long, lacking } = parseArgs({
 }).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
 const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
-const script = `${root}docs/experiments/publish.py`;
-execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' });
+const publisher = `${root}docs/experiments/publish.py`;
+execFileSync('/usr/bin/python3', ['-B', publisher, ...options], { stdio: 'inherit' });
 
 // They read the results files.
 const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
@@ -92,6 +92,14 @@ for (const page of PAGES) {
     console.error(`${page} is not as npm run experiments writes it`);
     process.exitCode = 1;
   }
+}
+const MONITOR = 'src/python/eigenscope_monitor.py';
+const script = readFileSync(root + MONITOR, 'utf8');
+const alarmed = script.replace(/^ALARMS = \(\n[^)]*\n?\)$/m, () => `ALARMS = (\n${causes.alarms()})`);
+if (alarmed !== script && !check) writeFileSync(root + MONITOR, alarmed);
+else if (alarmed !== script) {
+  console.error(`${MONITOR} is not as npm run experiments writes it`);
+  process.exitCode = 1;
 }
 if (!keepLongCalls(check)) {
   console.error('web/results/long-calls.json is not as npm run experiments -- --long writes it');

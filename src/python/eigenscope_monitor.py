@@ -5,7 +5,8 @@ One file to copy beside a training script. It needs torch, or numpy where torch 
     head_spectra(model)                        {"0.3": {"mean": ..., "spectral_norm": ..., ...}, ...}
     AttentionProbe(model)                      largest logit, entropy and sink on a sample of rows
     write_snapshot("snapshots", step, model)   queries and keys alone, which `eigenscope heads snapshots` opens
-    Monitor(every=100)                         all three every 100 steps, for any training loop
+    Alarms()                                   which signals passed a published threshold, and at which step
+    Monitor(every=100)                         all of these every 100 steps, for any training loop
     trainer_callback, lightning_callback       the same for the Hugging Face Trainer and for Lightning
 
 A head is named "LAYER.HEAD", or "STACK.LAYER.HEAD" in a model with several stacks. W = W_Q W_K^T is d x d and has the
@@ -1190,6 +1191,90 @@ def extremes(spectra, fields=FIELDS, prefix="heads/"):
     return metrics
 
 
+# Thresholds of the experiment on early warning, written by `npm run experiments`: signal, direction, threshold.
+ALARMS = (
+    ("spread.largest", 1, 19.4),
+    ("eta_f.largest", 1, 4860),
+    ("sigma_max.largest", 1, 68.3),
+    ("mean.smallest", -1, -0.822),
+    ("entropy.smallest", -1, 0.0346),
+    ("entropy.largest", 1, 1),
+    ("sink.largest", 1, 0.227),
+    ("stable_rank.smallest", -1, 1),
+    ("z score", 1, 13.32803),
+    ("gradient_norm", 1, 5.29),
+    ("train_loss", 1, 6.17),
+    ("bits_per_byte", 1, 4.385081),
+)
+
+Z_SCORE_ROWS = 10  # rows before its own over which the z score of a loss is taken
+
+
+def alarm_signals(spectra, in_metric=False):
+    """The signals of heads that alarms may watch, {"eta_f.largest": value}, from head_spectra with fold_gains=False
+    and, for `entropy` and `sink`, the measures of an AttentionProbe. `in_metric`: the spectra are in the metric of what
+    the projections read, and give `spread`, the deviation of the logits of independent tokens, in place of those of W."""
+    of_heads = {}
+    for head in spectra.values():
+        if in_metric:
+            values = {"spread": math.sqrt(head["eta_f"] / head["head_width"])}
+        else:
+            norm = head["spectral_norm"]
+            values = {"eta_f": head["eta_f"], "sigma_max": norm, "mean": head["mean"]}
+            values |= {"stable_rank": head["eta_f"] / norm**2 if norm else None}
+        values |= {name: head.get(name) for name in ("entropy", "sink")}
+        for name, value in values.items():
+            if value is not None:
+                of_heads.setdefault(name, []).append(value)
+    return {
+        f"{name}.{which}": extreme(values)
+        for name, values in of_heads.items()
+        for which, extreme in (("largest", max), ("smallest", min))
+    }
+
+
+class Alarms:
+    """The first step at which each signal is beyond its threshold: {signal: step} in `rang`.
+
+        alarms = Alarms()
+        alarms.check(step, alarm_signals(spectra), gradient_norm=norm, bits_per_byte=loss)  # {signal: value} of new ones
+
+    `thresholds` are tuples (signal, direction, threshold): an alarm rings above the threshold for the direction 1, below
+    it for -1, after the step `after`. The published ones, ALARMS, are those of one small model; take your own from runs
+    that did not fail. `z score` is that of `bits_per_byte`, any loss that is logged at equal distances, over the ten
+    values before it. Signals that are not passed do not ring; one that is not finite rings.
+    """
+
+    def __init__(self, thresholds=ALARMS, after=0):
+        for entry in thresholds:
+            if len(entry) != 3 or entry[1] not in (1, -1) or not math.isfinite(entry[2]):
+                raise ValueError(f"thresholds must be (signal, 1 or -1, finite number): found {entry!r}")
+        self.thresholds, self.after, self.rang = tuple(thresholds), after, {}
+        self._losses = []
+
+    def check(self, step, signals=None, **values):
+        """Rings what the signals of this step ring; returns those that ring for the first time."""
+        values = {**(signals or {}), **values}
+        if "bits_per_byte" in values:
+            values["z score"] = self._z_score(values["bits_per_byte"])
+        fresh = {}
+        for signal, direction, threshold in self.thresholds:
+            value = values.get(signal)
+            if value is None or signal in self.rang or step <= self.after:
+                continue
+            if not math.isfinite(value) or direction * (value - threshold) > 0:
+                self.rang[signal], fresh[signal] = step, value
+        return fresh
+
+    def _z_score(self, loss):
+        past, self._losses = self._losses, [*self._losses[1 - Z_SCORE_ROWS :], loss]
+        if len(past) < Z_SCORE_ROWS:
+            return None
+        mean = sum(past) / len(past)
+        variance = sum((value - mean) ** 2 for value in past) / (len(past) - 1)
+        return (loss - mean) / math.sqrt(variance) if variance > 0 else None
+
+
 class Monitor:
     """Spectra of all heads every so many steps, attention on `rows` rows, snapshots in a folder.
 
@@ -1200,16 +1285,22 @@ class Monitor:
             wandb.log(monitor.end(step, model))  # empty unless the step is due
 
     `rows` 0 measures no attention, `snapshots` None writes nothing. `per_head` False reports extremes over the heads
-    alone. `options` are those of head_spectra: covariance, like, gains, fold_gains, traces, qk_clip.
+    alone. `alarms` rings by what is measured, and by what `end` is passed (gradient_norm, train_loss, bits_per_byte);
+    `end` then reports {"alarms/mean.smallest": value} once. It needs fold_gains=False. `options` are those of
+    head_spectra: covariance, like, gains, fold_gains, traces, qk_clip.
     """
 
-    def __init__(self, config=None, *, every=100, rows=0, snapshots=None, fields=FIELDS, per_head=True, **options):
+    def __init__(
+        self, config=None, *, every=100, rows=0, snapshots=None, fields=FIELDS, per_head=True, alarms=None, **options
+    ):
+        if alarms is not None and options.get("fold_gains", True) is not False:
+            raise ValueError(f"fold_gains must be False with alarms: found {options.get('fold_gains', True)!r}")
         if not isinstance(every, int) or every < 1:
             raise ValueError(f"every must be a positive integer: found {every!r}")
         if rows:
             _check_probing()
         self.config, self.every, self.rows, self.snapshots = config, every, rows, snapshots
-        self.fields, self.per_head, self.options = tuple(fields), per_head, options
+        self.fields, self.per_head, self.alarms, self.options = tuple(fields), per_head, alarms, options
         self.spectra = {}  # of the last step that was due
         self._done, self._probe = None, None
 
@@ -1221,9 +1312,9 @@ class Monitor:
             self._probe = AttentionProbe(model, self.config, rows=self.rows, like=self.options.get("like"))
             self._probe.__enter__()
 
-    def end(self, step, model, write=True):
+    def end(self, step, model, write=True, **values):
         """After the optimizer's step. Numbers by name; none unless the step is due. `write` False: no snapshot, for
-        processes beside the first."""
+        processes beside the first. `values` are further signals of the alarms."""
         if self._done is None:
             self._done = step - 1
         if not self._is_due(step):
@@ -1235,7 +1326,11 @@ class Monitor:
         if self.snapshots is not None and write:
             self._write(step, model)
         heads = flat(self.spectra, self.fields) if self.per_head else {}
-        return {**heads, **extremes(self.spectra, self.fields)}
+        rang = {}
+        if self.alarms is not None:
+            in_metric = self.options.get("covariance") is not None
+            rang = self.alarms.check(step, alarm_signals(self.spectra, in_metric), **values)
+        return {**heads, **extremes(self.spectra, self.fields), **{f"alarms/{name}": rang[name] for name in rang}}
 
     def _is_due(self, step):
         return step // self.every > self._done // self.every

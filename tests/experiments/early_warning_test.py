@@ -1,5 +1,7 @@
 """Early warning of failing runs, on runs with known answers: npm run test:analyses"""
 import math
+import os
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -176,6 +178,19 @@ class EarlyWarning(unittest.TestCase):
         self.assertAlmostEqual(shifted["early"]["timing"], 1, 9)
         # Of the 24 orders of four alarms one has the correlation of the runs' own and one its opposite.
         self.assertAlmostEqual(shifted["early"]["timing_p"], 2 / 24, delta=0.03)
+
+    def test_the_same_runs_give_the_same_numbers(self):
+        # Also in another process, where strings have other hashes.
+        script = "import early_warning_test as t; print(t.EarlyWarning().rows(shift=10))"
+        printed = [
+            subprocess.run(
+                [sys.executable, "-B", "-c", script],
+                **{"cwd": Path(__file__).parent, "env": {**os.environ, "PYTHONHASHSEED": seed}},
+                **{"check": True, "capture_output": True},
+            ).stdout
+            for seed in ("1", "2")
+        ]
+        self.assertEqual(*printed)
 
     def test_timing_is_within_groups(self):
         alarm, reached = [10, 20, 110, 120], [30, 40, 40, 30]

@@ -265,6 +265,54 @@ class Snapshots(unittest.TestCase):
 class Reports(unittest.TestCase):
     SPECTRA = {"0.0": {"mean": 1.0, "sink": None}, "0.1": {"mean": -2.0, "sink": 0.5}}
 
+    def test_alarms_ring_once_beyond_their_threshold(self):
+        alarms = monitor.Alarms((("mean.smallest", -1, -2.0), ("gradient_norm", 1, 3.0), ("z score", 1, 4.0)), after=1)
+        self.assertEqual(alarms.check(1, {"mean.smallest": -9.0}), {})  # not after the step `after`
+        self.assertEqual(alarms.check(2, {"mean.smallest": -2.0}, gradient_norm=3.0), {})
+        self.assertEqual(alarms.check(3, {"mean.smallest": -2.5}), {"mean.smallest": -2.5})
+        self.assertEqual(alarms.check(4, {"mean.smallest": -3.0}, gradient_norm=math.inf), {"gradient_norm": math.inf})
+        past = [4.0, 4.2, 4.1, 3.9, 4.0, 4.1, 3.9, 4.0, 4.2, 4.1]
+        for step, loss in enumerate(past, start=5):
+            self.assertEqual(alarms.check(step, bits_per_byte=loss), {})
+        [score] = alarms.check(15, bits_per_byte=5.0).values()
+        self.assertAlmostEqual(score, (5 - np.mean(past)) / np.std(past, ddof=1), 9)
+        self.assertEqual(alarms.rang, {"mean.smallest": 3, "gradient_norm": 4, "z score": 15})
+
+    def test_alarms_of_a_monitor_are_those_of_the_heads(self):
+        weights = {"0.query.weight": np.diag([2.0, 1.0]), "0.key.weight": np.diag([3.0, 1.0])}
+        names = {"query": "{n}.query.weight", "key": "{n}.key.weight"}
+        declared = monitor.Attention(**names, layout="separate", gains="none")
+        config = {"num_attention_heads": 1, "hidden_size": 2}
+        spectra = monitor.head_spectra(weights, config, like=declared, fold_gains=False)
+        # W = diag(6, 1): the squares of its singular values are 36 and 1.
+        signals = monitor.alarm_signals(spectra)
+        expected = {"eta_f.largest": 37, "sigma_max.largest": 6, "mean.smallest": 3.5, "stable_rank.smallest": 37 / 36}
+        for name, value in expected.items():
+            self.assertAlmostEqual(signals[name], value, 9, name)
+        metric = monitor.head_spectra(weights, config, 4 * np.eye(2), like=declared, fold_gains=False)
+        # C^(1/2) W C^(1/2) = 4 W, over the square root of a head width of 2.
+        spread = monitor.alarm_signals(metric, in_metric=True)["spread.largest"]
+        self.assertAlmostEqual(spread, 4 * math.sqrt(37 / 2), 9)
+        alarms = monitor.Alarms((("sigma_max.largest", 1, 5.0), ("gradient_norm", 1, 1.0)))
+        made = monitor.Monitor(config, every=1, like=declared, fold_gains=False, alarms=alarms)
+        reported = made.end(1, weights, gradient_norm=2.0)
+        rang = {name: value for name, value in reported.items() if name.startswith("alarms/")}
+        self.assertEqual(set(rang), {"alarms/sigma_max.largest", "alarms/gradient_norm"})
+        self.assertEqual(alarms.rang, {"sigma_max.largest": 1, "gradient_norm": 1})
+        with self.assertRaisesRegex(ValueError, "fold_gains must be False with alarms"):
+            monitor.Monitor(config, alarms=alarms)
+        with self.assertRaisesRegex(ValueError, "thresholds must be"):
+            monitor.Alarms((("mean.smallest", 0, 1.0),))
+
+    def test_published_thresholds(self):
+        head = {"eta_f": 4.0, "spectral_norm": 2.0, "mean": 0.5, "head_width": 1, "entropy": 0.5, "sink": 0.1}
+        known = {"train_loss", "bits_per_byte", "gradient_norm", "z score"}
+        for in_metric in (False, True):
+            known |= set(monitor.alarm_signals({"0.0": head}, in_metric))
+        self.assertLessEqual({signal for signal, _, _ in monitor.ALARMS}, known)
+        self.assertGreater(len(monitor.ALARMS), 0)
+        monitor.Alarms()
+
     def test_flat_dictionaries(self):
         self.assertEqual(
             monitor.flat(self.SPECTRA), {"heads/0.0/mean": 1.0, "heads/0.1/mean": -2.0, "heads/0.1/sink": 0.5}

@@ -270,7 +270,7 @@ class Examples(unittest.TestCase):
     def test_those_of_the_page_run_as_written(self):
         page = (fixtures.ROOT / "docs/monitor.md").read_text()
         examples = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(examples), 3)
+        self.assertEqual(len(examples), 4)
         stand_in("transformers", TrainerCallback=type("TrainerCallback", (), {}), Trainer=TrainerStandIn)
         self.addCleanup(sys.modules.pop, "transformers")
         model = small_gpt.Gpt(split=True)
@@ -290,6 +290,7 @@ class Examples(unittest.TestCase):
         self.assertTrue(any(line.startswith("10 heads/1.3/logit_bound ") for line in printed[0]))
         self.assertEqual({head["step"] for head in heads}, {100})
         self.assertEqual([line.split()[0] for line in printed[2]], [monitor_test.name_of(head) for head in heads])
+        self.assertIn("'gradient_norm': 4", printed[3][0])
         for line, head in zip(printed[2], heads):
             self.assertTrue(math.isclose(float(line.split()[3]), head["headroom"], rel_tol=1e-6))
 

@@ -10,7 +10,8 @@ function read(name) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
 }
 const results = read('equal-deviation');
-const warnings = read('early-warning');
+/** Of early warnings, by the beginning of the names of their tables. */
+const warnings = { 'early-warning': read('early-warning'), 'early-warning ramp': read('early-warning-ramp') };
 
 /** Of the hypotheses by number, and what their intervals are of. */
 const PREDICTIONS = [
@@ -34,7 +35,25 @@ const measured = (method, measure) => results.summary.find(({ axes }) => axes.me
 const stateOf = (of) =>
   `${runsOf(of)} of ${runsOf(of) + of.missing.length} planned runs have a result; ${Object.keys(of.columns.failures).length} of them failed.`;
 
-const warned = (kind) => analysed(warnings, 'early_warning').filter((row) => row.of === kind);
+/** The experiments on early warning by the words of sentences: `faults` and `ramp`. */
+const ofWarning = (name) => warnings[name === 'ramp' ? 'early-warning ramp' : 'early-warning'];
+/** The row of a signal, or of the `line` or the `chosen` one, in a group. */
+const warningOf = (name, group, signal) =>
+  warned(ofWarning(name), 'signal').find(
+    (row) =>
+      row.group === group &&
+      (signal === 'line'
+        ? row.given
+        : signal === 'chosen'
+          ? row.chosen
+          : row.signal === signal.replace('z_score', 'z score') && !row.given),
+  );
+const advantageOf = (name, group, signal, against) =>
+  warned(ofWarning(name), 'advantage').find(
+    (row) =>
+      row.group === group && row.against === against.replace('z_score', 'z score') && row.given === (signal === 'line'),
+  );
+const warned = (of, kind) => analysed(of, 'early_warning').filter((row) => row.of === kind);
 const percent = (count, of) => (of > 0 ? `${count} of ${of}` : '');
 /** A signal as the tables name it: with its direction, or its given line. */
 const signalName = ({ signal, direction, given, threshold }) =>
@@ -53,68 +72,91 @@ const PERFORMANCE = [
   ...['mean lead', 'mean by chance', 'p'],
 ];
 
-/** Tables of the experiment on early warning: fates, signals over its faults, and the tests of the plan. */
-function warningTables() {
-  const groups = [...new Set(warned('signal').map(({ group }) => group))];
-  const signals = (wanted) => warned('signal').filter(({ group, failing }) => group === wanted && failing > 0);
+/** A table without the columns in which no row has anything. */
+function filledTable(titles, rows) {
+  const filled = (cells) => cells.filter((_, at) => rows.some((row) => row[at]));
+  return table(filled(titles), rows.map(filled));
+}
+
+/** Tables of an experiment on early warning: fates, signals over its faults, and the tests of the plan. */
+function warningTables(name, of) {
+  const all = warned(of, 'signal');
+  const groups = [...new Set(all.map(({ group }) => group))];
+  const { fault: faults, model: models } = of.columns.labels;
   const referred = (row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal);
-  const models = [...new Set(warned('runs').map(({ model }) => model))];
   const fateOf = (fault, model) => {
-    const fate = warned('runs').find((row) => row.fault === fault && row.model === model);
+    const fate = warned(of, 'runs').find((row) => row.fault === fault && row.model === model);
     return fate.runs === 0 ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
   };
+  const separated = Object.keys(all[0]).filter((key) => key.startsWith('separation_'));
   const ofSignals = (group) =>
-    table(
-      ['signal', 'threshold', ...PERFORMANCE, 'timing', 'p', 'separation at 20', 'at 50', 'at 100'],
-      signals(group).map((row) => [
-        ...[signalName(row) + (row.chosen ? ' (chosen)' : ''), shown(row.threshold, 3), ...performance(row)],
-        ...[shown(row.timing, 2), probability(row.timing_p)],
-        ...[20, 50, 100].map((horizon) => shown(row[`separation_${horizon}`], 2)),
-      ]),
+    filledTable(
+      ['signal', 'threshold', ...PERFORMANCE, 'timing', 'p', ...separated.map((key) => key.replace('_', ' at '))],
+      all
+        .filter((row) => row.group === group && row.failing > 0)
+        .map((row) => [
+          ...[signalName(row) + (row.chosen ? ' (chosen)' : ''), shown(row.threshold, 3), ...performance(row)],
+          ...[shown(row.timing, 2), probability(row.timing_p), ...separated.map((key) => shown(row[key], 2))],
+        ]),
     );
   return {
-    'early-warning state': stateOf(warnings),
-    'early-warning fates': table(
+    [`${name} state`]: stateOf(of),
+    [`${name} fates`]: table(
       ['fault', ...models.map(code)],
-      warnings.columns.labels.fault.map((fault) => [code(fault), ...models.map((model) => fateOf(fault, model))]),
+      faults.map((fault) => [code(fault), ...models.map((model) => fateOf(fault, model))]),
     ),
-    'early-warning tests': table(
+    [`${name} tests`]: table(
       ['alarm', 'against', 'models', 'failing runs', 'steps earlier, median', '95% interval', 'over seeds', 'verdict'],
-      warned('advantage')
+      warned(of, 'advantage')
         .filter(({ runs }) => runs > 0)
         .map((row) => [
           row.given ? `${code(row.signal)}, freezing line` : `${code(row.signal)} (chosen)`,
-          ...[code(row.against), row.group.endsWith('llama') ? 'llama' : 'pre, post', row.runs],
+          ...[code(row.against), row.group.endsWith('llama') ? 'llama' : 'others', row.runs],
           ...[shown(row.steps, 0), interval(row, 0), interval({ low: row.seeds_low, high: row.seeds_high }, 0)],
           row.verdict ?? '',
         ]),
     ),
-    'early-warning signals': ofSignals('hypothesis'),
-    'early-warning signals on llama': ofSignals('hypothesis-llama'),
-    'early-warning signals over all faults': table(
-      ['signal', ...PERFORMANCE],
-      signals('all').map((row) => [signalName(row), ...performance(row)]),
-    ),
-    'early-warning faults': table(
-      ['fault', 'signal', 'false alarms of this fault', 'detected', 'lead in steps, median', '95% interval'],
+    [`${name} signals`]: ofSignals('hypothesis'),
+    [`${name} signals on llama`]: ofSignals('hypothesis-llama'),
+    [`${name} faults`]: table(
+      ['fault', ...all.filter((row) => row.group === 'hypothesis' && referred(row)).map(signalName)],
       groups
-        .filter((group) => !/^(hypothesis|all)/.test(group))
-        .flatMap((group) =>
-          warned('signal')
+        .filter((group) => faults.includes(group))
+        .map((group) => [
+          code(group),
+          ...all
             .filter((row) => row.group === group && referred(row))
-            .map((row) => [
-              ...[code(group), signalName(row), percent(row.own_alarms, row.own_healthy)],
-              ...[percent(row.detected, row.failing), shown(row.lead, 0)],
-              interval({ low: row.lead_low, high: row.lead_high }, 0),
-            ]),
-        ),
+            .map((row) =>
+              [
+                row.own_healthy > 0 && `${percent(row.own_alarms, row.own_healthy)} false`,
+                row.failing > 0 && `${percent(row.detected, row.failing)} detected, lead ${shown(row.lead, 0)}`,
+              ]
+                .filter(Boolean)
+                .join('; '),
+            ),
+        ]),
     ),
   };
 }
 
+/** What src/python/eigenscope_monitor.py can compute of the signals; it needs no others. */
+const MONITORED =
+  /^(spread|eta_f|sigma_max|mean|stable_rank|entropy|sink)\.|^(train_loss|bits_per_byte|gradient_norm|z score)$/;
+
+/** The thresholds of the experiment whose failures develop, as lines of that file. */
+export function alarms() {
+  const ramp = warnings['early-warning ramp'];
+  const rows = ramp ? warned(ramp, 'signal').filter(({ group, given }) => group === 'hypothesis' && !given) : [];
+  return rows
+    .filter(({ signal }) => MONITORED.test(signal))
+    .map(({ signal, direction, threshold }) => `    ("${signal}", ${direction}, ${threshold}),\n`)
+    .join('');
+}
+
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables() {
-  return { ...(results && deviationTables()), ...(warnings && warningTables()) };
+  const published = Object.entries(warnings).filter(([, of]) => of);
+  return Object.assign({}, results && deviationTables(), ...published.map((entry) => warningTables(...entry)));
 }
 
 function deviationTables() {
@@ -167,6 +209,23 @@ const shareOf = (method) =>
 const costOf = (path, share) => costs().find((row) => row.path === path && row.share === Number(share));
 
 export const numbers = {
+  /** A number of a signal of an experiment on early warning, such as `lead` or `false_alarms`, in a group. */
+  'warning-number': (name, group, signal, field, digits = 0) =>
+    shown(warningOf(name, group, signal)[field], Number(digits)),
+  'warning-interval': (name, group, signal, digits = 0) => {
+    const { lead_low: low, lead_high: high } = warningOf(name, group, signal);
+    return interval({ low, high }, Number(digits));
+  },
+  /** How many steps an alarm is earlier than a reference, with its interval and verdict. */
+  'warning-advantage': (name, group, signal, against) => shown(advantageOf(name, group, signal, against).steps, 0),
+  'warning-advantage-interval': (name, group, signal, against) =>
+    interval(advantageOf(name, group, signal, against), 0),
+  'warning-verdict': (name, group, signal, against) => advantageOf(name, group, signal, against).verdict,
+  /** The least value of a number over the signals of an experiment on early warning. */
+  'warning-least': (name, field, digits) => {
+    const rows = warned(ofWarning(name), 'signal').filter(({ group }) => group === 'hypothesis');
+    return shown(Math.min(...rows.map((row) => row[field])), Number(digits));
+  },
   /** Mean loss minus the baseline's of a method, and its interval. */
   'method-cost': (method, digits = 3) => shown(methodOf(method).cost, Number(digits)),
   'method-interval': (method, digits = 3) => interval(methodOf(method), Number(digits)),
