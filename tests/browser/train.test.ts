@@ -19,7 +19,7 @@ async function open(hash = TINY) {
 }
 /** A button that saves a file of a run, once the group of them is open. */
 async function saveButton(page: Page, name: string) {
-  const group = page.locator('.comparison-files details');
+  const group = page.locator('.comparison-files details', { has: page.locator('[data-comparison-saves]') });
   if (!(await group.evaluate((it) => (it as HTMLDetailsElement).open))) await group.locator('summary').click();
   return page.getByRole('button', { name: `Save ${name}` });
 }
@@ -469,6 +469,40 @@ test('a run that breaks says where and why, and the charts stay', async () => {
   const rows = await csv(page, 'run-curves');
   expect(rows.filter(({ run }) => run === 'none')[0].step).toBe('0');
   await expect.poll(() => page.locator('#figure-run-curves .chart svg svg').count()).toBe(5);
+  expect(errors).toEqual([]);
+});
+
+test('a fault is injected into a run under way, and the alarms say at which step they rang', async () => {
+  const { page, errors } = await open();
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  const broken = page.locator('[data-break]');
+  await broken.locator('summary').click();
+  await broken.locator('tbody tr').nth(3).waitFor(); // the chosen alarm, the freezing line, two references
+  const watched = broken.locator('tbody tr');
+  const before = await watched.count();
+  await broken.getByLabel('Add or remove an alarm').selectOption({ index: 1 });
+  expect(await watched.count()).toBe(before + 1);
+  await broken.getByLabel('Fault').selectOption('learning rate × 32');
+  await press(page, 'break-run');
+  await ended(page);
+  await broken.getByText('Fault at step 4.').waitFor();
+  for (const rang of await broken.locator('tbody td:last-child').allTextContents()) {
+    expect(rang).toMatch(/^(silent|step (8|12)\b)/);
+  }
+  expect(await page.locator('[data-action="break-run"]').isDisabled()).toBe(true);
+  const finalLosses = async (of: Page) => {
+    await settled(of, 'run-curves');
+    const rows = await csv(of, 'run-curves');
+    return rows.filter(({ step }) => step === '12').map(({ bits_per_byte }) => bits_per_byte);
+  };
+  const [injected, spared] = await finalLosses(page);
+  const { page: whole } = await open(`${TINY}&fault=learning-rate&fault_size=32&fault_step=4`);
+  await press(whole, 'play');
+  await ended(whole);
+  const [expected, alsoBroken] = await finalLosses(whole);
+  expect(injected).toBe(expected);
+  expect(spared).not.toBe(alsoBroken);
   expect(errors).toEqual([]);
 });
 

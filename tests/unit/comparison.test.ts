@@ -33,6 +33,7 @@ function logOf(steps: number[]): RunRows {
     trigram_loss: fill(1.5),
     perplexity: fill(7),
     gradient_query_key: fill(0.01),
+    gradient_norm: fill(0.5),
   };
   const layers: Partial<RunRows['layers']> = { residual: fill(0.5, 2) };
   const measured: Partial<RunRows['heads']> = {
@@ -53,6 +54,18 @@ function logOf(steps: number[]): RunRows {
     position_position: heads(0.5),
     bias_part: heads(0.75),
     sink_part: heads(0.25),
+    ...Object.fromEntries(
+      [
+        'self_excess',
+        'spread',
+        'sigma_max',
+        'largest_logit',
+        'sink',
+        'stable_rank',
+        'update_entropy',
+        'update_ratio',
+      ].map((name) => [name, Float64Array.from({ length: steps.length * 4 }, (_, i) => (i % 4 === 3 ? NaN : i % 4))]),
+    ),
   };
   return { step: Float64Array.from(steps), run, layers, heads: measured } as RunRows;
 }
@@ -207,6 +220,30 @@ describe('a comparison', () => {
     expect(comparison.runs.every(({ step }) => step < 40)).toBe(true);
     await comparison.play();
     expect(comparison.runs.map(({ step }) => step)).toEqual([40, 40]);
+  });
+
+  test('a fault is injected at the step of the next piece, and stays that of the run', async () => {
+    const { asked, train, close, open } = engine();
+    const comparison = new RunComparison(train, text);
+    comparison.configure(settings('none', 'locater'));
+    close();
+    const played = comparison.play();
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    const [run, other] = comparison.runs;
+    run.injected = { fault: 'learning-rate', fault_size: 32, fault_steps: 0, fault_step: null };
+    open();
+    await played;
+    const ofRun = asked.filter(({ regularizer }) => regularizer === 'none');
+    expect(ofRun.length).toBeGreaterThan(2);
+    expect(ofRun[0].fault).toBe('none'); // under way when the fault came
+    for (const piece of ofRun.slice(1)) {
+      expect(piece).toMatchObject({ fault: 'learning-rate', fault_step: ofRun[0].more, fault_size: 32 });
+    }
+    expect(run.injected.fault_step).toBe(ofRun[0].more);
+    expect(asked.filter(({ regularizer }) => regularizer === 'locater').every(({ fault }) => fault === 'none')).toBe(
+      true,
+    );
+    expect([other.injected, comparison.stale]).toEqual([null, false]);
   });
 
   test('a reset lets everything go, and takes the settings of the controls', async () => {
@@ -368,6 +405,10 @@ describe('the rows of a run', () => {
     const parts = LOGIT_PARTS.map((part) => row.value[part]);
     expect(parts).toEqual([1, -0.5, 0.5, 0.75, 0.25]);
     expect(parts.reduce((sum, part) => sum + part)).toBe(row.value.logit_variance);
+    // What alarms watch: extremes over the heads that have a value, and numbers of the run and of the last layer.
+    expect([row.signals['spread.largest'], row.signals['stable_rank.smallest']]).toEqual([2, 0]);
+    expect([row.signals.gradient_norm, row.signals.last_residual]).toEqual([0.5, 0.5]);
+    expect(row.signals['entropy.smallest']).toBe(0.9);
     expect(row.heads).toHaveLength(4);
     expect(row.heads[0]).toEqual({ x: 4, y: Math.sqrt(32) / 2 });
   });

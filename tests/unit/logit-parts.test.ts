@@ -8,7 +8,7 @@ import type { JudgedRun } from '../../web/chapters/train/race/words';
 function row(step: number, parts: number[], self = { self_mass: 0.2, self_reference: 0.1 }): Row {
   const logit_variance = parts.reduce((sum, part) => sum + part, 0);
   const named = Object.fromEntries(LOGIT_PARTS.map((part, i) => [part, parts[i]]));
-  return { step, heads: [], value: { ...named, logit_variance, ...self } as Row['value'] };
+  return { step, heads: [], signals: {}, value: { ...named, logit_variance, ...self } as Row['value'] };
 }
 
 const run = (kind: JudgedRun['kind'], ...rows: Row[]): JudgedRun => ({ kind, name: kind, rows });

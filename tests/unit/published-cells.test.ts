@@ -48,7 +48,7 @@ const ENDING = '.results.json';
 const names = readdirSync(folder)
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))
-  .concat('causes/equal-deviation');
+  .concat('causes/equal-deviation', 'causes/early-warning-ramp');
 const files = new Map(
   names.map((name) => [name, resultsOf({ ...read(`${name}${ENDING}`), grid: read(`${name}.grid.json`) })]),
 );

@@ -11,7 +11,7 @@ import type { Row, Shown } from '../../web/chapters/train/runs/log';
 import { referTo } from '../../web/ui/registry';
 
 function row(step: number, value: Partial<Record<Shown, number>>): Row {
-  return { step, value: value as Row['value'], heads: [] };
+  return { step, value: value as Row['value'], heads: [], signals: {} };
 }
 
 const baseline: JudgedRun = {

@@ -7,6 +7,7 @@ import { child } from '../../ui/dom';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
+import { earlyWarningFigure } from './early-warning/figure';
 import { equalDeviationFigure } from './equal-deviation/figure';
 import { escapeFigure } from './escape/figure';
 import { stateOfTraining, Trials } from './experiments/cells';
@@ -14,6 +15,7 @@ import { PanelsFigure } from './experiments/figure';
 import { drawFindings } from './findings/strip';
 import { plateausFigure } from './plateaus/figure';
 import { publishedFigure } from './published/figure';
+import { RunBreaker } from './race/breaker';
 import { RunCards } from './race/cards';
 import { RunControls, runText } from './race/controls';
 import { ratesFigure } from './rates/figure';
@@ -48,6 +50,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   const map = new RunMapFigure(store, shown);
   const attention = new RunAttentionFigure(store, comparison);
   const failed = (error: Error) => controls.failed(error);
+  new RunBreaker(comparison);
   const runControls = new RunControls(store, pool, comparison, shown, texts, failed);
   const cards: RunCards = new RunCards(store, pool, comparison, shown, () => {
     const drawRace = () => {
@@ -80,6 +83,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     rates: new PanelsFigure(ratesFigure, trials),
     escape: new PanelsFigure(escapeFigure, trials),
     strength: new PanelsFigure(strengthFigure, trials),
+    'early-warning': new PanelsFigure(earlyWarningFigure, trials),
     'equal-deviation': new PanelsFigure(equalDeviationFigure, trials),
     trainability: new PanelsFigure(trainabilityFigure, trials),
     plateaus: new PanelsFigure(plateausFigure, trials),

@@ -47,6 +47,8 @@ export interface Row {
   value: Record<Shown, number>;
   /** Layer by layer. */
   heads: HeadPlace[];
+  /** What alarms watch, by the names of the published thresholds; none in recorded runs. */
+  signals: Readonly<Record<string, number>>;
 }
 
 /** More rows than this are thinned to every second: what a run keeps does not grow with its steps. */
@@ -65,6 +67,22 @@ const HEAD_MEANS = [
   'logit_variance',
   ...LOGIT_PARTS,
 ] as (Shown & RunHeadMeasure)[];
+
+/** Measures of heads that alarms watch, by the extreme over the heads that is to be feared. */
+const WATCHED: Readonly<Record<'largest' | 'smallest', readonly RunHeadMeasure[]>> = {
+  largest: ['spread', 'self_excess', 'eta_f', 'sigma_max', 'largest_logit', 'entropy', 'sink', 'update_ratio'],
+  smallest: ['mean', 'entropy_bound', 'entropy', 'stable_rank', 'update_entropy'],
+};
+
+/** The largest, or the smallest, of those that are numbers; NaN for none. */
+function extremeOf(values: Float64Array, which: keyof typeof WATCHED): number {
+  let found = NaN;
+  for (const value of values) {
+    const isBeyond = which === 'largest' ? value > found : value < found;
+    if (isBeyond || (Number.isNaN(found) && !Number.isNaN(value))) found = value;
+  }
+  return found;
+}
 
 /** Mean of those that are numbers; NaN for none. */
 function meanOf(values: ArrayLike<number>): number {
@@ -104,6 +122,17 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
         x: (mean * width) / lambda,
         y: Math.sqrt(spread[head]) / lambda,
       })),
+      signals: {
+        train_loss: value('train_loss', at),
+        bits_per_byte: value('bits_per_byte', at),
+        gradient_norm: value('gradient_norm', at),
+        last_residual: rowOf(log.layers.residual, count, at).at(-1)!,
+        ...Object.fromEntries(
+          (['largest', 'smallest'] as const).flatMap((which) =>
+            WATCHED[which].map((name) => [`${name}.${which}`, extremeOf(rowOf(log.heads[name], count, at), which)]),
+          ),
+        ),
+      },
     };
   });
 }

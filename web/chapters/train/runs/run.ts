@@ -15,6 +15,9 @@ export interface SavedRun {
   config: string;
 }
 
+/** A fault that is injected into a run; its first step is that of the piece that it waits for. */
+export type InjectedFault = Pick<Training, 'fault' | 'fault_steps' | 'fault_size'> & { fault_step: number | null };
+
 /** Milliseconds that a piece should take: about so much a pause waits for, and a cancel loses. */
 const PIECE = 1000;
 /** Steps of the first piece, when nothing is known of their speed. */
@@ -40,6 +43,8 @@ export class TrainingRun {
   filed: number | null;
   /** The step from which the run resumed after its worker stopped; null while none has. */
   resumed: number | null = null;
+  /** The fault that was injected while it ran; null for none. */
+  injected: InjectedFault | null = null;
   private old: Row[] = [];
   private fresh: Row[] = [];
   private pace = FIRST;
@@ -121,11 +126,12 @@ export class TrainingRun {
   }
 
   private async piece(text: Uint8Array, more: number): Promise<void> {
-    const { training, checkpoint } = this;
+    const { training, checkpoint, injected } = this;
     const { signal } = this.controller;
     const start = performance.now();
+    if (injected) injected.fault_step ??= this.step;
     const output = await this.train(
-      { ...training, text, checkpoint, more },
+      { ...training, ...(injected as Partial<Training>), text, checkpoint, more },
       { signal, onPartial: (part) => this.take(part, false), onRestart: () => this.restart() },
     );
     signal.throwIfAborted();

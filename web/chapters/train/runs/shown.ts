@@ -29,7 +29,7 @@ function runOf({ kind, step, value, heads }: SampleRun): ShownRun {
   const rows = step.map((own, i) => {
     const entries = Object.entries(value).map(([name, list]) => [name, list[i] ?? NaN]);
     const places = heads[i].map(([x, y]) => ({ x, y }));
-    return { step: own, value: Object.fromEntries(entries) as Row['value'], heads: places };
+    return { step: own, value: Object.fromEntries(entries) as Row['value'], heads: places, signals: {} };
   });
   return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '', recorded: true };
 }

@@ -1,0 +1,129 @@
+import { count, short } from '../../../charts/format';
+import { child, html } from '../../../ui/dom';
+import { alarmName, alarmsOf, alarmStep, failureStep, signalAt, type Alarm } from '../early-warning/words';
+import { loadResults } from '../experiments/files';
+import { regularizers } from '../methods';
+import type { RunComparison } from '../runs/comparison';
+import type { InjectedFault, TrainingRun } from '../runs/run';
+
+type Fault = Omit<InjectedFault, 'fault_step'>;
+
+/** Faults by what they are called. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'learning rate × 8': { fault: 'learning-rate', fault_size: 8, fault_steps: 0 },
+  'learning rate × 32': { fault: 'learning-rate', fault_size: 32, fault_steps: 0 },
+  'learning rate × 32 for 20 steps': { fault: 'learning-rate', fault_size: 32, fault_steps: 20 },
+  'W_Q and W_K × 4': { fault: 'query-key-scale', fault_size: 4, fault_steps: 0 },
+  'W_Q and W_K × 16': { fault: 'query-key-scale', fault_size: 16, fault_steps: 0 },
+  'logits rounded to bfloat16': { fault: 'rounded-logits', fault_size: 8, fault_steps: 0 },
+  'logits rounded to 4 bits': { fault: 'rounded-logits', fault_size: 4, fault_steps: 0 },
+  'repeated tokens for 40 steps': { fault: 'repeated-tokens', fault_size: 1, fault_steps: 40 },
+  'random tokens for 40 steps': { fault: 'random-tokens', fault_size: 1, fault_steps: 40 },
+};
+
+/** Injects a fault into a run of the comparison, and shows which of the chosen alarms rang at which step. */
+export class RunBreaker {
+  private host = child<HTMLDetailsElement>(document, '[data-break]');
+  private run = child<HTMLSelectElement>(this.host, '[data-break-run]');
+  private fault = child<HTMLSelectElement>(this.host, '[data-break-fault]');
+  private button = child<HTMLButtonElement>(this.host, '[data-action="break-run"]');
+  private more = child<HTMLSelectElement>(this.host, '[data-break-alarm]');
+  private table = child<HTMLTableSectionElement>(this.host, 'tbody');
+  private status = child(this.host, '[data-break-status]');
+  /** Published; none before they came. */
+  private alarms: Alarm[] = [];
+  private watched = new Set<Alarm>();
+
+  constructor(private comparison: RunComparison) {
+    this.fault.append(...Object.keys(FAULTS).map((name) => new Option(name)));
+    this.fault.selectedIndex = 1;
+    this.host.addEventListener('toggle', () => void this.load());
+    this.button.addEventListener('click', () => this.break());
+    this.run.addEventListener('change', () => this.draw());
+    this.more.addEventListener('change', () => {
+      const alarm = this.alarms[Number(this.more.value)];
+      if (!this.watched.delete(alarm)) this.watched.add(alarm);
+      this.more.value = '';
+      this.draw();
+    });
+    comparison.changed.subscribe(() => {
+      if (this.host.open) this.draw();
+    });
+  }
+
+  private get chosen(): TrainingRun | undefined {
+    return this.comparison.runs[Math.max(0, this.run.selectedIndex)];
+  }
+
+  private async load(): Promise<void> {
+    if (this.host.open && this.alarms.length === 0) {
+      try {
+        this.alarms = alarmsOf(await loadResults('early-warning-ramp'));
+        const known = ['z score', 'gradient_norm'];
+        const first = this.alarms.filter(({ chosen, given, signal }) => chosen || given || known.includes(signal));
+        this.watched = new Set(first);
+      } catch (error) {
+        this.status.textContent = (error as Error).message;
+      }
+    }
+    this.draw();
+  }
+
+  /** At the next step that is asked for: the steps under way are without the fault. */
+  private break(): void {
+    const run = this.chosen;
+    if (!run || run.injected || run.done) return;
+    run.injected = { ...FAULTS[this.fault.value], fault_step: null };
+    if (!this.comparison.playing) void this.comparison.play();
+    this.draw();
+  }
+
+  private draw(): void {
+    const { runs } = this.comparison;
+    const names = runs.map(({ kind }) => regularizers[kind]);
+    if (names.join() !== Array.from(this.run.options, ({ text }) => text).join()) {
+      this.run.replaceChildren(...names.map((name) => new Option(name)));
+    }
+    const run = this.chosen;
+    if (!run) return;
+    const { injected, rows, failure } = run;
+    this.button.disabled = run.done || injected !== null;
+    const from = injected?.fault_step ?? null;
+    const failed = from === null ? null : failure ? run.step : failureStep(rows, from);
+    this.status.textContent =
+      injected === null
+        ? run.done
+          ? 'The run has ended: Start over.'
+          : ''
+        : from === null
+          ? 'The fault waits for the steps under way.'
+          : `Fault at step ${count(from)}. ` +
+            (failed === null
+              ? 'The loss has not failed.'
+              : `The loss ${failure ? 'stopped being finite' : 'failed'} at step ${count(failed)}.`);
+    this.more.replaceChildren(
+      new Option('choose', ''),
+      ...this.alarms.map((alarm, i) => new Option(`${this.watched.has(alarm) ? '✓ ' : ''}${alarmName(alarm)}`, `${i}`)),
+    );
+    this.table.replaceChildren(
+      ...this.alarms.filter((alarm) => this.watched.has(alarm)).map((alarm) => rowOf(alarm, run, from, failed)),
+    );
+  }
+}
+
+/** What is published of an alarm, its value now, and at which step it rang. */
+function rowOf(alarm: Alarm, { rows }: TrainingRun, from: number | null, failed: number | null): HTMLElement {
+  const row = html('tr', {});
+  const rang = from === null ? null : alarmStep(rows, alarm, from);
+  const now = rows.length > 0 ? short(signalAt(rows, rows.length - 1, alarm.signal)) : '–';
+  const ahead = rang === null || failed === null ? '' : failed > rang ? `, ${failed - rang} before the loss` : ', late';
+  const cells = [
+    alarmName(alarm) + (alarm.chosen ? ' (chosen)' : ''),
+    `${alarm.detected} of ${alarm.failing}; ${alarm.false_alarms} of ${alarm.healthy}`,
+    now,
+    rang === null ? (from === null ? '–' : 'silent') : `step ${count(rang)}${ahead}`,
+  ];
+  row.classList.toggle('rang', rang !== null);
+  row.append(...cells.map((textContent) => html('td', { textContent })));
+  return row;
+}
