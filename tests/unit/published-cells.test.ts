@@ -61,7 +61,9 @@ describe.each(names)('the cells of %s', (name) => {
     const out = temporaryFolder(onTestFinished);
     const short = { steps: 1, log_every: 1, eval_batches: 1, measure_batches: 1 };
     const settings = { ...results.grid.settings, ...short };
-    const grid = { ...results.grid, settings, text: join(out, 'text.txt') };
+    // A run of one step has no later fault.
+    const axes = JSON.parse(JSON.stringify(results.grid.axes).replace(/"fault_step":\d+/g, '"fault_step":0'));
+    const grid = { ...results.grid, axes, settings, text: join(out, 'text.txt') };
     writeFileSync(grid.text, 'it was the best of times, it was the worst of times, '.repeat(200));
     const file = join(out, 'short.grid.json');
     writeFileSync(file, JSON.stringify({ ...grid, stages: [{ seeds: 1 }] }));
