@@ -217,7 +217,10 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   Eigen::VectorXd own;
   if (!names.bias.empty()) own = read_values(*tensors_, names.bias, first, layer.head_width);
   if (layer.normed && !layer.family->latent() && offset_.average <= 0) {
-    part.input = read_input(layer, names, part.weight.template cast<double>(), own);
+    // A copy of the weight is made only for a norm's bias.
+    Eigen::MatrixXd weight;
+    if (!names.input_bias.empty()) weight = part.weight.template cast<double>();
+    part.input = read_input(layer, names, weight, own);
   }
   if (!names.gain.empty()) {
     part.weight.array().colwise() *=

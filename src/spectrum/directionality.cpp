@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "support/gemm.h"
+#include "support/row_forms.h"
 
 namespace eigenscope {
 namespace {
@@ -20,7 +20,8 @@ double excess(const Eigen::VectorXd& norms) {
 template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// Norms of the rows x of `left` times another factor, from the other's `gram` G (d_h x d_h): squared they are x^T G x, and x^T U x for the triangle U of G with all entries above its diagonal twice, which is
+/// Norms of the rows x of `left` times another factor, from the other's `gram` G (d_h x d_h):
+/// squared they are x^T G x, and x^T U x for the triangle U of G with all entries above its diagonal twice, which is
 /// half the work.
 template <class Scalar>
 Eigen::VectorXd row_norms(const Matrix<Scalar>& left, const Eigen::MatrixXd& gram) {
@@ -30,15 +31,7 @@ Eigen::VectorXd row_norms(const Matrix<Scalar>& left, const Eigen::MatrixXd& gra
   triangle *= 2 / largest;
   triangle.diagonal() = gram.diagonal() / largest;
   const Matrix<Scalar> half = triangle.cast<Scalar>();
-  Matrix<Scalar> seen(left.rows(), left.cols());
-  multiply_upper(left.rows(), left.cols(), left.cols(), factor(left.data(), left.rows()),
-                 factor(half.data(), half.rows()), seen.data(), seen.rows());
-  Eigen::VectorXd squares = Eigen::VectorXd::Zero(left.rows());
-  for (Eigen::Index k = 0; k < left.cols(); ++k) {
-    squares +=
-        left.col(k).template cast<double>().cwiseProduct(seen.col(k).template cast<double>());
-  }
-  return std::sqrt(largest) * squares.cwiseMax(0).cwiseSqrt();
+  return std::sqrt(largest) * row_forms(left, half).cwiseMax(0).cwiseSqrt();
 }
 
 template <class Scalar>

@@ -2,111 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
+#include "support/gemm_kernel.h"
 #include "support/lanes.h"
 #include "support/vector_width.h"
 
 namespace eigenscope {
 namespace {
 
-using Eigen::Index;
-
-// The tile of C that is held in registers. SSE, AVX2 and the engines of WebAssembly have 16, of which two
-// vectors by four columns leave room for the factors. AVX-512 has 32; there one vector by sixteen columns
-// comes within a tenth of what fused multiply-adds could do, two by four within a third (measured on Zen 4).
-template <class Scalar, std::size_t Bytes>
-struct Tile {
-  typedef Scalar Vector __attribute__((vector_size(Bytes)));
-  static constexpr Index kVectors = Bytes == 64 ? 1 : 2, kColumns = Bytes == 64 ? 16 : 4;
-  static constexpr Index kLanes = Bytes / sizeof(Scalar), kRows = kVectors * kLanes;
-};
-constexpr Index kInnerBlock = 512;  // a panel of A or B stays in the first-level cache
-
-Index panels(Index count, Index each) { return (count + each - 1) / each; }
-
-// Cuts `count` rows of a factor into panels of `Each` and stores these column by column; rows that the
-// last panel lacks are zero.
-template <Index Each, class Scalar>
-void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& packed) {
-  // It only grows: a vector that shrinks and grows again sets to zero what is overwritten here.
-  const auto size = static_cast<std::size_t>(panels(count, Each) * Each * inner);
-  if (packed.size() < size) packed.resize(size);
-  Scalar* out = packed.data();
-  for (Index first = 0; first < count; first += Each) {
-    const Scalar* in = from.data + first * from.row_step;
-    const Index rows = std::min(Each, count - first);
-    if (rows == Each && from.row_step == 1) {
-      for (Index x = 0; x < inner; ++x) {
-        std::memcpy(out + x * Each, in + x * from.column_step, Each * sizeof(Scalar));
-      }
-    } else if (rows == Each) {
-      // A cache line of each row at a time: rows that lie a power of two apart fall into one set.
-      constexpr Index kLine = 64 / sizeof(Scalar);
-      for (Index begin = 0; begin < inner; begin += kLine) {
-        const Index end = std::min(begin + kLine, inner);
-        for (Index i = 0; i < Each; ++i) {
-          for (Index x = begin; x < end; ++x) {
-            out[x * Each + i] = in[i * from.row_step + x * from.column_step];
-          }
-        }
-      }
-    } else {
-      for (Index x = 0; x < inner; ++x) {
-        for (Index i = 0; i < Each; ++i) {
-          out[x * Each + i] = i < rows ? in[i * from.row_step + x * from.column_step] : Scalar(0);
-        }
-      }
-    }
-    out += Each * inner;
-  }
-}
-
-// The first `rows` of a column of a tile, to C.
-template <class Scalar, class Sum>
-EIGENSCOPE_INLINE void put(const Scalar* column, Index rows, Sum* c, bool add) {
-  for (Index i = 0; i < rows; ++i) c[i] = add ? c[i] + column[i] : Sum(column[i]);
-}
-
-template <class Scalar, std::size_t Bytes>
-struct Kernel {
-  using Registers = Tile<Scalar, Bytes>;
-  using Vector = typename Registers::Vector;
-  Vector sums[Registers::kColumns][Registers::kVectors];
-
-  EIGENSCOPE_INLINE void accumulate(Index inner, const Scalar* a, const Scalar* b) {
-    Vector own[Registers::kColumns][Registers::kVectors] = {};
-    for (Index x = 0; x < inner; ++x) {
-      Vector column[Registers::kVectors];
-      // One by one: gcc copies an array in halves through memory, which a load of 256 bits waits for.
-      for (Index v = 0; v < Registers::kVectors; ++v) {
-        std::memcpy(&column[v], a + v * Registers::kLanes, sizeof column[v]);
-      }
-      for (Index j = 0; j < Registers::kColumns; ++j) {
-        for (Index v = 0; v < Registers::kVectors; ++v) own[j][v] += column[v] * b[j];
-      }
-      a += Registers::kRows;
-      b += Registers::kColumns;
-    }
-    std::memcpy(sums, own, sizeof own);
-  }
-
-  // Writes the tile's first `rows` x `columns` entries to C.
-  template <class Sum>
-  EIGENSCOPE_INLINE void store(Index rows, Index columns, Sum* c, Index leading, bool add) const {
-    for (Index j = 0; j < columns; ++j, c += leading) {
-      Scalar column[Registers::kRows];
-      std::memcpy(column, sums[j], sizeof column);
-      // A whole tile by a number of rows that the compiler knows: most are.
-      if (rows == Registers::kRows) {
-        put(column, Registers::kRows, c, add);
-      } else {
-        put(column, rows, c, add);
-      }
-    }
-  }
-};
+using namespace gemm;
 
 // C from the panels of one block, `a` and `b`.
 template <std::size_t Bytes, class Scalar, class Sum>

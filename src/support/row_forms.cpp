@@ -1,0 +1,111 @@
+#include "support/row_forms.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "support/gemm_kernel.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+template <class Scalar>
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+constexpr Index kStrip = 64;  // rows: whole cache lines of each column
+
+/// Rows from `first` on, a strip of them, in panels: each line of memory is read once, for columns that lie a power of
+/// two apart fall into one set of a cache. Rows that are lacking are zero.
+template <Index Each, class Scalar>
+void pack_strip(const Matrix<Scalar>& rows, Index first, std::vector<Scalar>& packed) {
+  const Index count = std::min(kStrip, rows.rows() - first), inner = rows.cols();
+  const auto copy = [&](const Scalar* column, Index x, Index row, std::size_t entries) {
+    std::memcpy(packed.data() + row * inner + x * Each, column + row, entries * sizeof(Scalar));
+  };
+  if (count < kStrip) std::fill(packed.begin(), packed.end(), Scalar(0));
+  for (Index x = 0; x < inner; ++x) {
+    const Scalar* const column = rows.data() + first + x * rows.rows();
+    Index row = 0;
+    for (; row + Each <= count; row += Each) copy(column, x, row, Each);
+    if (row < count) copy(column, x, row, static_cast<std::size_t>(count - row));
+  }
+}
+
+/// The forms of the rows of one panel.
+template <std::size_t Bytes, class Scalar>
+EIGENSCOPE_INLINE void add_forms(Index inner, const Scalar* panel, const Scalar* upper,
+                                 double* forms) {
+  using Tile = gemm::Tile<Scalar, Bytes>;
+  for (Index first = 0; first < inner; first += Tile::kColumns) {
+    const Index columns = std::min(Tile::kColumns, inner - first);
+    gemm::Kernel<Scalar, Bytes> tile;
+    tile.accumulate(first + columns, panel, upper + first * inner);
+    for (Index j = 0; j < columns; ++j) {
+      Scalar seen[Tile::kRows];
+      std::memcpy(seen, tile.sums[j], sizeof seen);
+      const Scalar* const own = panel + (first + j) * Tile::kRows;
+      for (Index i = 0; i < Tile::kRows; ++i) {
+        forms[i] += static_cast<double>(own[i]) * static_cast<double>(seen[i]);
+      }
+    }
+  }
+}
+
+template <std::size_t Bytes, class Scalar>
+EIGENSCOPE_INLINE void forms_of(const Matrix<Scalar>& rows, const Scalar* upper, VectorXd& forms) {
+  constexpr Index kRows = gemm::Tile<Scalar, Bytes>::kRows;
+  const Index inner = rows.cols();
+  std::vector<Scalar> packed(static_cast<std::size_t>(kStrip * inner));
+  for (Index strip = 0; strip < rows.rows(); strip += kStrip) {
+    pack_strip<kRows>(rows, strip, packed);
+    const Index end = std::min(kStrip, rows.rows() - strip);
+    for (Index row = 0; row < end; row += kRows) {
+      double found[kRows] = {};
+      add_forms<Bytes>(inner, packed.data() + row * inner, upper, found);
+      std::copy_n(found, std::min(kRows, end - row), forms.data() + strip + row);
+    }
+  }
+}
+
+template <std::size_t Bytes, class Scalar>
+EIGENSCOPE_INLINE VectorXd forms_with(const Matrix<Scalar>& rows, const Matrix<Scalar>& upper) {
+  const Matrix<Scalar> triangle = upper.template triangularView<Eigen::Upper>();
+  std::vector<Scalar> packed;
+  gemm::pack<gemm::Tile<Scalar, Bytes>::kColumns>(
+      triangle.cols(), triangle.rows(), factor(triangle.data(), triangle.rows()).transposed(),
+      packed);
+  VectorXd forms(rows.rows());
+  forms_of<Bytes>(rows, packed.data(), forms);
+  return forms;
+}
+
+template <class Scalar>
+VectorXd forms(const Matrix<Scalar>& rows, const Matrix<Scalar>& upper) {
+  VectorXd found;
+#ifdef __x86_64__
+  const int bits = vector_bits();
+  if (bits == 512) {
+    in_512_bits([&]() EIGENSCOPE_INLINE_LAMBDA { found = forms_with<64>(rows, upper); });
+    return found;
+  }
+  if (bits == 256) {
+    in_256_bits([&]() EIGENSCOPE_INLINE_LAMBDA { found = forms_with<32>(rows, upper); });
+    return found;
+  }
+#endif
+  return forms_with<16>(rows, upper);
+}
+
+}  // namespace
+
+VectorXd row_forms(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& upper) {
+  return forms(rows, upper);
+}
+
+VectorXd row_forms(const Eigen::MatrixXf& rows, const Eigen::MatrixXf& upper) {
+  return forms(rows, upper);
+}
+
+}  // namespace eigenscope
