@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/adapter.h"
 #include "checkpoint/dequantized.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/gguf.h"
@@ -44,6 +45,26 @@ std::shared_ptr<ByteSource> as_safetensors(const std::shared_ptr<ByteSource>& fi
       throw FormatError(file->name(), "it must begin " + std::string(beginning));
   }
   return file;
+}
+
+/// A LoRA adapter as PEFT names its files; null without one.
+struct AdapterFiles {
+  std::shared_ptr<ByteSource> weights, config;
+};
+
+/// Takes an adapter from the files of its model; without its config it stays there.
+AdapterFiles take_adapter(std::vector<std::shared_ptr<ByteSource>>& files) {
+  const auto named = [&](std::string_view beginning) {
+    const auto place = std::find_if(files.begin(), files.end(), [&](const auto& file) {
+      return file_name(file->name()).starts_with(beginning);
+    });
+    return place == files.end() ? nullptr : *place;
+  };
+  const AdapterFiles adapter{named("adapter_model."), named("adapter_config.json")};
+  if (!adapter.weights || !adapter.config) return {};
+  std::erase(files, adapter.weights);
+  std::erase(files, adapter.config);
+  return adapter;
 }
 
 /// What a reader of formats makes of a file, whose refusals name the file.
@@ -87,6 +108,7 @@ std::shared_ptr<const Safetensors> stack_of(const Safetensors& tensors, const st
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   std::optional<ShardIndex> index;
   std::vector<std::shared_ptr<ByteSource>> given = files.model;
+  const AdapterFiles adapter = take_adapter(given);
   if (files.index) {
     index = ShardIndex::read(*files.index);
     const std::set<std::string> named = index->files();
@@ -103,8 +125,13 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   std::transform(others, given.end(), std::back_inserter(model), [](const auto& file) {
     return named(file->name(), [&] { return as_safetensors(file); });
   });
-  const auto tensors = dequantized(open_shards(std::move(model), index ? &*index : nullptr),
-                                   files.config.get());
+  auto tensors =
+      dequantized(open_shards(std::move(model), index ? &*index : nullptr), files.config.get());
+  if (adapter.weights) {
+    tensors =
+        with_adapter(std::move(tensors), open_shards({as_safetensors(adapter.weights)}, nullptr),
+                     Config::read(*adapter.config));
+  }
   return files.stack.empty() ? tensors : stack_of(*tensors, files.stack);
 }
 
@@ -112,13 +139,14 @@ namespace {
 
 std::optional<Config> stored_config(const CheckpointFiles& files) {
   if (files.config) return Config::read(*files.config);
-  const bool is_model =
-      !files.model.empty() && std::all_of(files.model.begin(), files.model.end(), is_gguf_file);
-  if (is_model) {
-    return named(files.model.front()->name(), [&] { return config_of_gguf(files.model); });
+  std::vector<std::shared_ptr<ByteSource>> model = files.model;
+  take_adapter(model);
+  const bool is_gguf_model =
+      !model.empty() && std::all_of(model.begin(), model.end(), is_gguf_file);
+  if (is_gguf_model) {
+    return named(model.front()->name(), [&] { return config_of_gguf(model); });
   }
-  if (files.model.size() == 1 && is_torch_file(*files.model.front()))
-    return config_of_torch(files.model.front());
+  if (model.size() == 1 && is_torch_file(*model.front())) return config_of_torch(model.front());
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "checkpoint/attention_window.h"
 #include "checkpoint/config_part.h"
 #include "checkpoint/quantization.h"
+#include "checkpoint/several_stacks.h"
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -200,22 +201,25 @@ std::string without_dot(const std::string& prefix) {
   return prefix.substr(0, prefix.find_last_of('.'));
 }
 
-/// Of the stacks of one row that of the token embeddings. Throws FormatError where not exactly one has them.
+/// Of the stacks of one row that of the token embeddings. Throws SeveralStacks where not exactly one has them.
 std::string main_prefix(const Family& family, const Prefixes& prefixes, const Tensors& tensors,
                         const std::string& file) {
   if (prefixes.size() == 1) return prefixes.begin()->first;
   std::string listed;
-  std::vector<std::string> found;
+  std::vector<std::string> found, stacks;
   for (const auto& [prefix, layers] : prefixes) {
+    stacks.push_back(without_dot(prefix));
     listed += (listed.empty() ? "'" : ", '") + shown_name(without_dot(prefix)) + "'";
     if (!family.embeddings.empty() && tensors.contains(prefix + std::string(family.embeddings))) {
       found.push_back(prefix);
     }
   }
   if (found.size() == 1) return found.front();
-  throw FormatError(file, "it holds several stacks of " + std::string(family.name) + " layers, " +
-                              (found.empty() ? "none" : "more than one") +
-                              " of them with token embeddings: give --stack, one of " + listed);
+  throw SeveralStacks(file,
+                      "it holds several stacks of " + std::string(family.name) + " layers, " +
+                          (found.empty() ? "none" : "more than one") +
+                          " of them with token embeddings: give --stack, one of " + listed,
+                      std::move(stacks));
 }
 
 /// A fused projection has more outputs than inputs, which tells Conv1D's in x out from torch's out x in.

@@ -7,7 +7,8 @@ namespace eigenscope {
 
 void describe(InputFields& f, CheckpointFiles& files) {
   f.files(FieldSource::model, "model", files.model,
-          ".safetensors files, the parts of a GGUF model, or files of PyTorch");
+          ".safetensors files, the parts of a GGUF model, or files of PyTorch; a LoRA adapter of "
+          "them with its adapter_config.json changes the weights");
   f.file(FieldSource::model_index, "index", files.index,
          "index of a sharded checkpoint, which names its files");
   f.file(FieldSource::model_config, "config", files.config, "config.json");

@@ -11,6 +11,7 @@
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
+#include "checkpoint/several_stacks.h"
 #include "inference/text_family.h"
 #include "operations/checkpoint_input.h"
 #include "operations/operations.h"
@@ -277,7 +278,7 @@ class HeadsJob {
 
 struct TensorsResult {
   bool known = false, pictures = false;
-  std::vector<std::string> names, unknown;
+  std::vector<std::string> names, unknown, stacks;
 };
 
 void describe(ResultFields& out, const TensorsResult& result) {
@@ -289,6 +290,8 @@ void describe(ResultFields& out, const TensorsResult& result) {
             {"unknown_tensor", static_cast<Eigen::Index>(result.unknown.size())},
             "tensors of the attention, and norms beside it, that the family does not know: `heads` "
             "refuses them");
+  out.texts("stacks", result.stacks, {"stack", static_cast<Eigen::Index>(result.stacks.size())},
+            "stacks of alike layers, of which `stack` must choose one; empty where it need not");
 }
 
 TensorsResult compute_tensors(const CheckpointFiles& files) {
@@ -304,6 +307,9 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
       }
     }
     result.known = true;
+  } catch (const SeveralStacks& refusal) {
+    result.known = true;
+    result.stacks = refusal.stacks;
   } catch (const FormatError&) {
     result.known = false;
   }

@@ -631,6 +631,62 @@ test('heads of several stacks keep their names', async () => {
   expect(errors).toEqual([]);
 });
 
+test('of several stacks of alike layers one is chosen, and another after it', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  const stack = (name: string, seed: number) =>
+    Object.entries(LLAMA).map(([tensor, { shape }], i) => [`${name}.${tensor}`, { shape, value: waves(seed + i) }]);
+  const towers = safetensorsOf(Object.fromEntries([...stack('first', 1), ...stack('second', 10)]));
+  await pickModel(page, [picked('model.safetensors', towers), picked('config.json', LLAMA_CONFIG)]);
+  await page.locator('[data-problem]', { hasText: 'several stacks' }).waitFor();
+  expect(await page.locator('[data-map-form]').isVisible()).toBe(false);
+  const means = async (name: string) => {
+    await page.getByRole('button', { name }).click();
+    await page.locator(`[data-stacks] [aria-pressed="true"]`, { hasText: name }).waitFor();
+    await page.locator('[data-report]', { hasText: '2 heads of model.safetensors: read' }).waitFor();
+    expect(await page.locator('[data-problem]').textContent()).toBe('');
+    return column(page, 'Mean');
+  };
+  const first = await means('first.model');
+  expect(first).toHaveLength(2);
+  await page.getByRole('button', { name: 'second.model' }).click();
+  await expect.poll(() => column(page, 'Mean')).not.toEqual(first);
+  expect(errors).toEqual([]);
+});
+
+test('a LoRA adapter beside its base shows heads with and without it, and what it changes', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  const projection = 'model.layers.0.self_attn.q_proj';
+  const adapter = safetensorsOf({
+    [`base_model.model.${projection}.lora_A.weight`]: { shape: [1, 8], value: waves(5) },
+    [`base_model.model.${projection}.lora_B.weight`]: { shape: [8, 1], value: waves(6) },
+  });
+  const rules = JSON.stringify({ peft_type: 'LORA', r: 1, lora_alpha: 2 });
+  await openLlama(page);
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  await pickModel(page, [picked('adapter_model.safetensors', adapter), picked('adapter_config.json', rules)]);
+  const name = 'model.safetensors with adapter';
+  await page.locator('[data-report]', { hasText: `2 heads of ${name}` }).waitFor();
+  await said(page, 'compare', 'changes 2 of 2 heads, by matrices of rank 1');
+
+  const folder = temporaryFolder(onTestFinished);
+  const write = (file: string, content: string | Buffer) => writeFileSync(join(folder, file), content);
+  write('model.safetensors', safetensorsOf(LLAMA));
+  write('config.json', LLAMA_CONFIG);
+  write('adapter_model.safetensors', adapter);
+  write('adapter_config.json', rules);
+  const changed = join(folder, 'adapter_model.safetensors');
+  const drift = json('head-drift', { changed }, join(folder, 'model.safetensors'));
+  const rows = await csv(page, 'compare');
+  expect(rows).toHaveLength(2);
+  for (const [i, row] of rows.entries()) {
+    expect(Number(row.mean_before)).toBeCloseTo(drift.heads[i].mean, 9);
+    expect(Number(row.mean)).toBeCloseTo(drift.heads[i].mean_changed, 9);
+    expect(Number(row.weight_distance)).toBeCloseTo(drift.heads[i].weight_distance, 9);
+    expect(Number(row.change_rank)).toBe(1);
+  }
+  expect(errors).toEqual([]);
+});
+
 /** Opens the small LLaMA. */
 async function openLlama(page: Page): Promise<void> {
   const weights = picked('model.safetensors', safetensorsOf(LLAMA));

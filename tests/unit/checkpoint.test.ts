@@ -35,6 +35,25 @@ test('the files of one checkpoint are told apart by their names', () => {
   expect(opened('garbage.bin')[0].name).toBe('garbage.bin');
 });
 
+test('a LoRA adapter joins the one model beside it, or the one that is open', () => {
+  const adapter = ['lora/adapter_model.safetensors', 'lora/adapter_config.json'];
+  const base = ['base/model.safetensors', 'base/config.json'];
+  const [plain, adapted, ...none] = checkpointsOf([...base, ...adapter].map(at));
+  expect(none).toEqual([]);
+  expect([plain.name, adapted.name]).toEqual(['base', 'base with lora']);
+  expect(plain.adapter).toBeUndefined();
+  expect(adapted.model.map(({ name }) => name)).toEqual(
+    ['base/model.safetensors', ...adapter].map((path) => path.split('/')[1]),
+  );
+  expect(adapted.config).toBe(plain.config);
+  expect(checkpointsOf(adapter.map(at), [plain, adapted]).map(({ name }) => name)).toEqual([plain.name, adapted.name]);
+  // Which of two models has the adapter is not known.
+  expect(opened(...base, 'other/model.safetensors', ...adapter)).toHaveLength(3);
+  expect(opened(...adapter)).toHaveLength(1);
+  // Its config is none of the model.
+  expect(opened('model.safetensors', 'adapter_model.safetensors', 'adapter_config.json')[0].config).toBeNull();
+});
+
 test('a folder of checkpoints keeps their order, and each finds what is nearest', () => {
   const files = ['run/tokenizer.json', 'run/step-10/model.safetensors', 'run/step-10/config.json'];
   files.push('run/step-9/model.safetensors', 'run/step-9/config.json');

@@ -108,6 +108,7 @@ export function startModel(
   predictors.accepted.subscribe(() => traces.forget());
   checkpoints.changed.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare, onSteps]) runner.repaint();
+    onCompare.request('full');
     if (!fresh) return onPredictors.repaint();
     measurements.set({ predictions: null, text: null, corpus: null, unreadable: '', onlyPictures: false });
     for (const runner of [onText, onWall, onScatter, onPredictors, onRotary]) runner.request('full');

@@ -12,11 +12,15 @@ export interface Checkpoint extends CheckpointFiles {
   preprocessor: File | null;
   /** The model type whose conventions a person has chosen; without it that of config.json. */
   model_type?: string;
+  /** The only stack that is read, of a file with several. */
+  stack?: string;
+  /** The LoRA adapter among the files of `model`, which changes the weights of the others. */
+  adapter?: { model: File; config: File };
 }
 
 /** What operations take of a checkpoint that need no text. */
-export function weightsOf({ model, index, config, model_type = '' }: Checkpoint) {
-  return { model, index, config, model_type };
+export function weightsOf({ model, index, config, model_type = '', stack = '' }: Checkpoint) {
+  return { model, index, config, model_type, stack };
 }
 
 /** What operations take of a checkpoint that run it on text. */

@@ -5,17 +5,21 @@ import { layerColour } from '../../../charts/palette';
 import { floorMark, type Point } from '../../../charts/rank-floor';
 import { chartWithLegend, compose, dot, link, shifted } from '../../../charts/plot';
 import { finiteCell, type Table } from '../../../charts/table';
-import type { Head } from '../../../engine/protocol';
+import type { Head, Output } from '../../../engine/protocol';
 import { brushed, placeOf } from '../../../heads/brush';
-import type { Checkpoints } from '../opening/checkpoints';
+import { readerOf } from '../../shared/checkpoint';
+import { queryKeyOf, type Checkpoints, type Opened } from '../opening/checkpoints';
 import { SMALL, SMALL_CORRELATION, driftChart, driftOf, type Drifted } from './drift';
 import { placeName, spreadNames } from '../../../heads/registry';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
-import type { Figure, Store } from '../state';
+import type { Figure, FigureContext, Store } from '../state';
 
 /** Pixels between the two panels. */
 const GAP = 14;
+
+/** Fields of `head-drift` that only an adapter's changes have a column for. */
+const ADAPTED = ['weight_distance', 'change_rank'] as const;
 
 /** A head of two checkpoints. */
 interface Pair {
@@ -34,6 +38,8 @@ export class CompareFigure implements Figure {
   private chooser = child(document, '[data-file-chooser]');
   private slider = child<HTMLInputElement>(this.chooser, 'input');
   private title = child(this.chooser, 'span');
+  /** What the LoRA adapter of an opened checkpoint changes, by the head's place. */
+  private changes = new Map<Opened, Map<string, Output<'head-drift'>['heads'][number]>>();
 
   constructor(
     private store: Store,
@@ -53,6 +59,22 @@ export class CompareFigure implements Figure {
     this.slider.value = String(at);
     this.title.textContent = `${list[at].name}, ${at + 1} of ${list.length}`;
     this.slider.setAttribute('aria-valuetext', this.title.textContent);
+  }
+
+  async compute({ run, show, state }: FigureContext): Promise<void> {
+    const [base, ...others] = this.checkpoints.list;
+    const computed = this.changes;
+    this.changes = new Map();
+    for (const opened of others) {
+      const { adapter } = opened;
+      if (!adapter) continue;
+      const changed = { changed: [adapter.model], changed_index: null, changed_config: adapter.config };
+      const input = { ...readerOf(base), ...changed, ...queryKeyOf(state) };
+      const known = computed.get(opened);
+      const heads = known ? [...known.values()] : (await run('head-drift', input)).heads;
+      this.changes.set(opened, new Map(heads.map((head) => [placeOf(head), head])));
+    }
+    show(1);
   }
 
   paint(): void {
@@ -160,6 +182,7 @@ export class CompareFigure implements Figure {
     const stacks = this.checkpoints.model.stacks.length > 1;
     const pairs = this.pairs();
     const drifted = this.drifted(pairs);
+    const changes = this.changes.get(this.checkpoints.list[this.checkpoints.at]);
     const rows = pairs.map(({ from, to }, i) => [
       ...(stacks ? [to.stack] : []),
       to.layer,
@@ -171,10 +194,14 @@ export class CompareFigure implements Figure {
       this.spread(to),
       finiteCell(to.localization ?? NaN),
       ...drifted.map(({ drift }) => finiteCell(drift.heads[i])),
+      ...(changes ? ADAPTED.map((name) => finiteCell(changes.get(placeOf(to))?.[name] ?? NaN)) : []),
     ]);
     const names = ['mean', this.store.state.spread, 'localization'];
     const places = [...(stacks ? ['stack'] : []), 'layer', 'head'];
-    const columns = [...places, ...names.map((it) => `${it}_before`), ...names, ...names.map((it) => `${it}_drift`)];
+    const columns = [
+      ...[...places, ...names.map((it) => `${it}_before`), ...names, ...names.map((it) => `${it}_drift`)],
+      ...(changes ? ADAPTED : []),
+    ];
     return { columns, rows };
   }
 
@@ -218,7 +245,22 @@ export class CompareFigure implements Figure {
       `Root-mean-square drift of a head, in standard deviations over the heads of ${list[0].name}: ` +
       `${this.drifted(pairs)
         .map(({ label, drift }) => `${label} ${short(drift.rms)}`)
-        .join(', ')}. An independent drift of ${SMALL} leaves a correlation of ${SMALL_CORRELATION.toFixed(3)}.`
+        .join(', ')}. An independent drift of ${SMALL} leaves a correlation of ${SMALL_CORRELATION.toFixed(3)}.` +
+      this.adapterText()
     );
+  }
+
+  /** What the adapter of the shown checkpoint changes. */
+  private adapterText(): string {
+    const changes = this.changes.get(this.checkpoints.list[this.checkpoints.at]);
+    if (!changes) return '';
+    const heads = [...changes.values()];
+    const ranks = heads.map(({ change_rank }) => change_rank ?? NaN).filter((rank) => rank > 0);
+    const distance = Math.max(...heads.map(({ weight_distance }) => weight_distance ?? 0));
+    const [least, most] = [Math.min(...ranks), Math.max(...ranks)];
+    const changed = `The adapter changes ${ranks.length} of ${heads.length} heads`;
+    if (ranks.length === 0) return ` ${changed}.`;
+    const rank = least === most ? most : `${least} to ${most}`;
+    return ` ${changed}, by matrices of rank ${rank} and of at most ${short(distance)} of the norm of W.`;
   }
 }

@@ -120,12 +120,44 @@ export function folderFile(file: File): FolderFile {
  * the parts of a GGUF model together, or all of a folder with an index of shards, with the config.json, tokenizer.json
  * and preprocessor_config.json of its folder or, where it has none, of the nearest folder above. Training state, copies
  * (copyOf) and the blobs of the Hub's cache are none. Without any the largest file that is no JSON is taken, for the
- * reader to say what it is.
+ * reader to say what it is. Of one model, or else the one of `open`, there are also those with the LoRA adapters among
+ * the files.
  */
-export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
+export function checkpointsOf(files: FolderFile[], open: readonly Checkpoint[] = []): Checkpoint[] {
+  const { adapters, others } = adaptersOf(files);
+  const bases = adapters.length === 0 || others.some(isWeights) ? modelsOf(others) : open.filter((it) => !it.adapter);
+  if (bases.length !== 1) return modelsOf(files);
+  const [base] = bases;
+  const adapted = adapters.map(({ name, ...adapter }) => ({
+    ...base,
+    name: `${base.name} with ${name}`,
+    model: [...base.model, adapter.model, adapter.config],
+    adapter,
+  }));
+  return [base, ...adapted];
+}
+
+/** The LoRA adapters among files, as PEFT names their two files, and the files of none. */
+function adaptersOf(files: FolderFile[]) {
+  const parts = new Set<FolderFile>();
+  const weights = files.filter((it) => /^adapter_model\.(safetensors|bin)$/.test(it.file.name));
+  const adapters = weights.flatMap((it) => {
+    const config = files.find(({ file, folder }) => folder === it.folder && file.name === 'adapter_config.json');
+    if (!config) return [];
+    parts.add(it).add(config);
+    return copyOf(it, files) === null
+      ? [{ name: nameOf(it, weights).replace(/^adapter_model\..+/, 'adapter'), model: it.file, config: config.file }]
+      : [];
+  });
+  return { adapters, others: files.filter((it) => !parts.has(it)) };
+}
+
+const isWeights = ({ file }: FolderFile) => WEIGHTS.test(file.name);
+
+function modelsOf(files: FolderFile[]): Checkpoint[] {
   const usable = files.filter((it) => !isTrainingState(it) && !isOfCache(it) && copyOf(it, files) === null);
   const indices = usable.filter(({ file }) => shardsOf(file.name) !== null);
-  const named = usable.filter(({ file }) => WEIGHTS.test(file.name));
+  const named = usable.filter(isWeights);
   const isShard = ({ file, folder }: FolderFile) =>
     indices.some((it) => it.folder === folder && file.name.endsWith(shardsOf(it.file.name) ?? ''));
   const isFirst = ({ file, folder }: FolderFile) => {
@@ -176,7 +208,7 @@ function nearest(files: FolderFile[], folder: string, name: string): File | null
 
 /** A config under another name, where there is no doubt. */
 function loneJson(files: FolderFile[]): File | null {
-  const others = ['tokenizer.json', 'preprocessor_config.json'];
+  const others = ['tokenizer.json', 'preprocessor_config.json', 'adapter_config.json'];
   const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && !others.includes(file.name));
   return lone.length === 1 ? lone[0].file : null;
 }
@@ -229,7 +261,7 @@ const MOST_OTHERS = 100;
 const isWanted = (name: string) =>
   WEIGHTS.test(name) ||
   shardsOf(name) !== null ||
-  ['config.json', 'tokenizer.json', 'preprocessor_config.json'].includes(name);
+  ['config.json', 'adapter_config.json', 'tokenizer.json', 'preprocessor_config.json'].includes(name);
 
 /** A file that is not opened yet. */
 interface Found {

@@ -106,7 +106,10 @@ function askedOf(state: Readonly<State>) {
 }
 
 /** How the heads of a checkpoint are found, where its files do not determine it. */
-export type Finding = Pick<Input<'heads'>, 'heads' | 'key_heads' | 'map_query' | 'map_key' | 'map_gain' | 'map_layout'>;
+export type Finding = Pick<
+  Input<'heads'>,
+  'heads' | 'key_heads' | 'stack' | 'map_query' | 'map_key' | 'map_gain' | 'map_layout'
+>;
 
 /** Reads the heads of one checkpoint. */
 export function scan(
@@ -127,20 +130,16 @@ export function mappingOf(state: Readonly<State>) {
   return map_query === '' ? null : { map_query, map_key, map_gain, map_layout };
 }
 
-/**
- * The names of a checkpoint's tensors when what is wrong with it is that its architecture is not recognized;
- * else null.
- */
-export async function namesOfUnknown(
+/** What there is to say of a checkpoint's tensors when what is wrong with it may be how they are found; else null. */
+export async function tensorsOf(
   pool: Pool,
   checkpoint: Checkpoint,
   error: unknown,
   signal: AbortSignal,
-): Promise<string[] | null> {
+): Promise<Output<'tensors'> | null> {
   if (!(error instanceof EngineError) || error.name !== 'FormatError') return null;
   try {
-    const { known, names } = await pool.run('tensors', weightsOf(checkpoint), { signal });
-    return known ? null : names;
+    return await pool.run('tensors', weightsOf(checkpoint), { signal });
   } catch {
     return null; // the first error says more
   }

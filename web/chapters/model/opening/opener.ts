@@ -9,11 +9,11 @@ import {
   bytesOf,
   concerns,
   mappingOf,
-  namesOfUnknown,
   patternsOf,
   reportOf,
   scan,
   sizeText,
+  tensorsOf,
   type Checkpoints,
   type Finding,
   type Opened,
@@ -64,6 +64,7 @@ export class CheckpointOpener {
   private report = child(document, '[data-report]');
   private remote = child<HTMLFormElement>(document, '[data-remote-form]');
   private mapping = child<HTMLFormElement>(document, '[data-map-form]');
+  private stacks = child(document, '[data-stacks]');
   /** The control in the form that is shown, of the file or of the address. */
   private keyHeads = child(document, '[data-control="map_key_heads"]');
   private options = child(document, '[data-scan-options]');
@@ -79,6 +80,8 @@ export class CheckpointOpener {
   private told = '';
   /** How many heads a layer has, as it was typed; '' for what config.json says. */
   private heads = '';
+  /** The stack that was chosen of several; '' for what the library reads by itself. */
+  private stack = '';
 
   constructor(
     private store: Store,
@@ -169,7 +172,7 @@ export class CheckpointOpener {
       await this.hooks.picture(pictures[0]).catch((error: Error) => (this.problem.textContent = error.message));
       return;
     }
-    const checkpoints = checkpointsOf(files);
+    const checkpoints = checkpointsOf(files, this.shown);
     if (checkpoints.length > 0) return this.open(checkpoints, leftOutText(files));
     this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
   }
@@ -209,9 +212,9 @@ export class CheckpointOpener {
 
   /** Reads the heads of these checkpoints in place of those that are open; `leftOut` tells which files are not read. */
   async open(picked: Checkpoint[], leftOut = ''): Promise<void> {
-    this.form.hidden = this.mapping.hidden = true;
+    this.form.hidden = this.mapping.hidden = this.stacks.hidden = true;
     this.picked = picked;
-    this.heads = '';
+    this.heads = this.stack = '';
     await this.read(leftOut);
   }
 
@@ -230,12 +233,12 @@ export class CheckpointOpener {
 
   /** Reads what was given, or reads it again in another way. Of several, those that cannot be read are listed. */
   private async read(leftOut = ''): Promise<void> {
-    const { picked, heads } = this;
+    const { picked, heads, stack } = this;
     if (picked.length === 0) return;
     const { signal } = this.begin();
     const { frame } = this.store.state;
     try {
-      const known = { heads, key_heads: await this.countOf(this.store.state.map_key_heads) };
+      const known = { heads, stack, key_heads: await this.countOf(this.store.state.map_key_heads) };
       const opened: Opened[] = [];
       const reports: string[] = [];
       const refused = new Map<Checkpoint, Error>();
@@ -244,7 +247,8 @@ export class CheckpointOpener {
           const { output, report, again } = await this.scan(one, known, signal, (progress) => {
             this.bar.value = (opened.length + refused.size + progress) / picked.length;
           });
-          opened.push({ ...one, heads: output.heads, frame, model_type: this.store.state.model_type, again });
+          const { model_type } = this.store.state;
+          opened.push({ ...one, heads: output.heads, frame, model_type, stack, again });
           reports.push(report);
         } catch (error) {
           // Of checkpoints that are open, none is closed because it cannot be read in another way.
@@ -290,21 +294,42 @@ export class CheckpointOpener {
   /** The heads of one checkpoint, by their names in a known family or else by those in the form. */
   private async scan(
     picked: Checkpoint,
-    counts: Pick<Finding, 'heads' | 'key_heads'>,
+    counts: Pick<Finding, 'heads' | 'key_heads' | 'stack'>,
     signal: AbortSignal,
     onProgress: (progress: number) => void,
   ) {
     try {
       return await this.attempt(picked, counts, signal, onProgress);
     } catch (error) {
-      const names = await namesOfUnknown(this.pool, picked, error, signal);
-      if (!names) throw error;
-      this.offerMapping(names);
+      const tensors = await tensorsOf(this.pool, picked, error, signal);
+      if (tensors) this.offerStacks(tensors.stacks);
+      if (!tensors || tensors.known) throw error;
+      this.offerMapping(tensors.names);
       const mapping = mappingOf(this.store.state);
       if (!mapping) throw error;
       const heads = this.store.state.map_heads;
       return this.attempt(picked, { ...counts, ...mapping, heads }, signal, onProgress);
     }
+  }
+
+  /** Shows a button for each of several stacks, of which one must be chosen. */
+  private offerStacks(stacks: readonly string[]): void {
+    if (stacks.length === 0) return;
+    const buttons = stacks.map((stack) => {
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        className: 'quiet',
+        textContent: stack,
+      });
+      button.addEventListener('click', () => {
+        this.stack = stack;
+        for (const it of buttons) it.ariaPressed = String(it === button);
+        void this.read();
+      });
+      return button;
+    });
+    this.stacks.replaceChildren('The file has several stacks of alike layers. Open one:', ...buttons);
+    this.stacks.hidden = false;
   }
 
   private offerMapping(names: string[]): void {
@@ -369,7 +394,7 @@ export class CheckpointOpener {
 
   /** What could not be read, and has no control to be read in another way, leaves the checkpoints that are open. */
   private keepShown(): void {
-    if (this.form.hidden && this.mapping.hidden) this.picked = this.shown;
+    if (this.form.hidden && this.mapping.hidden && this.stacks.hidden) this.picked = this.shown;
   }
 
   private say(report: string, problem: string): void {
