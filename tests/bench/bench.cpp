@@ -117,6 +117,8 @@ struct Row {
 
 std::vector<Row> made_rows() {
   const auto square = std::make_shared<Eigen::MatrixXd>(random_matrix(64, 64, 1));
+  const auto middle = std::make_shared<Eigen::MatrixXd>(random_matrix(128, 128, 1));
+  const auto wide = std::make_shared<Eigen::MatrixXd>(random_matrix(256, 256, 1));
   const auto tokens = std::make_shared<Eigen::MatrixXd>(random_matrix(64, 128, 2));
   const auto large = std::make_shared<Eigen::MatrixXf>(random_matrix(512, 512, 3).cast<float>());
   StackSettings stack;
@@ -128,6 +130,8 @@ std::vector<Row> made_rows() {
       {"simulation-symmetric", [] { Simulation(settings(EnsembleKind::normal)).advance(1000); }},
       {"simulation-factored", [] { Simulation(settings(EnsembleKind::factored)).advance(1000); }},
       {"eigenvalues-64", [=] { eigenvalues_of_matrix(*square); }},
+      {"eigenvalues-128", [=] { eigenvalues_of_matrix(*middle); }},
+      {"eigenvalues-256", [=] { eigenvalues_of_matrix(*wide); }},
       {"attention-128",
        [=] {
          attention_weights(attention_logits(*tokens, *square), 64, SoftmaxKind::exact,

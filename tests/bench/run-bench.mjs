@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EVD, Matrix } from 'ml-matrix';
 import { hasOnnx, hasTorch, onnxOverOurs, torchOverOurs } from './encoders.mjs';
+import { largeFolder } from './large-folder.mjs';
 import { earlierRows, spread, today, writeReport } from './report.mjs';
 import { createEngine, fileSource, finish } from './wasm-engine.mjs';
 
@@ -170,35 +171,69 @@ async function spectraAgainstMlMatrix() {
 }
 
 /**
- * A head by numpy, which forms d x d matrices of factors in memory, against a head by the whole command,
- * which starts, reads the file and writes JSON. Both on one processor; numpy has a sixth of the heads,
- * all being alike. Debian's numpy is for the system's python only.
+ * A head by numpy from factors in memory against a head by the whole command, which starts, reads the file and writes
+ * JSON; and eigenvalues of larger matrices. All on one processor. Debian's numpy is for the system's python only.
  */
 function spectraAgainstNumpy() {
-  const name = 'spectrum of a head: time of numpy with d x d matrices over ours';
+  const sizes = [
+    { n: 128, target: 'at least 0.83' },
+    { n: 256, target: 'at least 0.77' },
+  ];
+  const heads = {
+    minilm: 'spectrum of a head of MiniLM: time of numpy over ours',
+    llama: 'spectrum of a head of a 7B LLaMA: time of numpy over ours',
+  };
+  const eigenvalues = ({ n }) => `eigenvalues of ${n} x ${n}: time of numpy over ours`;
   notes.push(
-    'numpy (single precision, one thread) forms W = W_Q W_K^T as a d x d matrix from factors in memory; ' +
-      'ours is the whole of `eigenscope heads --eigenvalues`, with start, reading and JSON, on one ' +
-      'processor too.',
+    'numpy with OpenBLAS, one thread, forms the d_h x d_h products of a head from factors in memory (single precision) ' +
+      'and computes eigenvalues, singular values and traces; ours is the whole of `eigenscope heads --csv` on one ' +
+      'processor, with start, reading, decoding and all columns, of MiniLM and of one layer of a LLaMA; shortest times. Eigenvalues of ' +
+      'larger matrices are in double precision, ours with 128-bit vectors.',
   );
   const python = '/usr/bin/python3';
-  if (spawnSync(python, ['-c', 'import numpy']).status !== 0) return keepRows('python3-numpy is not installed', name);
-  const alone = ['OPENBLAS_NUM_THREADS=1', 'taskset', '-c', '0'];
   const script = fileURLToPath(new URL('numpy-spectra.py', import.meta.url));
-  const theirs = () => timings('env', ...alone, python, script, MODEL).numpy;
-  const ours = () => {
+  const alone = ['OPENBLAS_NUM_THREADS=1', 'taskset', '-c', '0'];
+  if (spawnSync(python, [script, MODEL]).status !== 0) {
+    const names = [...Object.values(heads), ...sizes.map(eigenvalues)];
+    return keepRows('python3-numpy with libopenblas0-pthread is not installed', ...names);
+  }
+  const llama = largeFolder();
+  const writer = fileURLToPath(new URL('sparse-llama.mjs', import.meta.url));
+  timings('node', writer, llama, '--dense', '--layers', '1');
+  const scan = (folder) => {
     const start = performance.now();
-    const command = [`${root}build/native/eigenscope`, 'heads', dirname(MODEL), '--eigenvalues'];
+    const command = [`${root}build/native/eigenscope`, 'heads', folder, '--csv'];
     const { status, stderr } = spawnSync('env', [...alone, ...command], { maxBuffer: 1e8 });
     if (status !== 0) throw new Error(stderr.toString());
-    return (performance.now() - start) / 1000 / 72;
+    return (performance.now() - start) / 1000;
   };
-  for (const warm of [ours, theirs]) warm();
+  const ours = (folder, heads) => Math.min(...Array.from({ length: 5 }, () => scan(folder))) / heads;
+  const turns = repeated(() => {
+    const theirs = timings('env', ...alone, python, script, MODEL);
+    const program = timings('env', ...alone, `${root}build/native/tests/eigenscope-bench`, 'eigenvalues');
+    return {
+      minilm: theirs.minilm / ours(dirname(MODEL), 72),
+      llama: theirs.llama / ours(llama, 32),
+      ratio: (name) => theirs[name] / program[name],
+    };
+  });
   row(
-    name,
-    repeated(() => theirs() / ours()),
-    'at least 5',
+    heads.minilm,
+    turns.map(({ minilm }) => minilm),
+    '',
   );
+  row(
+    heads.llama,
+    turns.map(({ llama }) => llama),
+    'at least 1',
+  );
+  for (const size of sizes) {
+    row(
+      eigenvalues(size),
+      turns.map(({ ratio }) => ratio(`eigenvalues-${size.n}`)),
+      size.target,
+    );
+  }
 }
 
 /** Ours reads, tokenizes and measures every head as well. */
