@@ -316,7 +316,7 @@ test('the map names three places and exports both quantities', async () => {
   const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map');
   const svg = (await exported(page, 'phase-map', 'svg')).toString();
-  for (const name of ['localized, middle', 'alive', 'uniform and dead']) {
+  for (const name of ['localized, middle', 'many pass', 'uniform, few pass']) {
     expect(svg).toContain(name);
   }
   const cells = (await csv(page, 'phase-map')).filter(({ kind }) => kind === 'cell');

@@ -20,8 +20,8 @@ export const SIGNALS = ['localized', 'uniform-alive', 'uniform-dead', 'none'] as
 /** What a signal is called. */
 export const signalNames: Record<Signal, string> = {
   localized: 'localized',
-  'uniform-alive': 'uniform and alive',
-  'uniform-dead': 'uniform and dead',
+  'uniform-alive': 'uniform, many pass',
+  'uniform-dead': 'uniform, few pass',
   none: 'no propagation',
 };
 
@@ -116,9 +116,9 @@ const PLACES: readonly string[] = [
   ...SIGNALS.slice(1).map((signal) => signalNames[signal]),
 ];
 
-/** The last word of a name, which is enough to tell it. */
-function lastWord(name: string): string {
-  return name.replace(/^(localized, |uniform and )/, '');
+/** A name without its first part, for a small region. */
+function shortName(name: string): string {
+  return name.replace(/^(localized|uniform), /, '');
 }
 
 /** The number of the place of every cell among `PLACES`. */
@@ -151,7 +151,7 @@ export function mapMarks(field: Field, width: number, points: readonly { x: numb
   ];
   const taken = cellsAround(regions, onGrid(field, points), cellsOfPixels(2 * CLEAR, CLEAR));
   const brief = new Set<number>();
-  const nameOf = (place: number) => (width < NARROW || brief.has(place) ? lastWord(PLACES[place]) : PLACES[place]);
+  const nameOf = (place: number) => (width < NARROW || brief.has(place) ? shortName(PLACES[place]) : PLACES[place]);
   const half = (place: number) => cellsOfPixels((1.1 * textWidth(nameOf(place)) * NAME) / (2 * 12), NAME / 2);
   const placed = () => labelPlaces(regions, rows / 24, half, taken);
   let names = placed();

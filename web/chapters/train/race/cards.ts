@@ -101,7 +101,7 @@ export class RunCards {
     }
     for (const run of runs) {
       this.tell(run);
-      if (!run.checkpoint) this.say(run, '', '');
+      if (!run.checkpoint) this.say(run, '', 'Text appears here.');
     }
     this.draw();
   }
@@ -110,7 +110,7 @@ export class RunCards {
     const { step, training, failure, problem, resumed } = run;
     const why = failure ? `. Stopped at ${failure}.` : problem ? `. ${problem}` : '';
     const back = resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
-    const text = `step ${count(step)} of ${count(training.steps)}${why || back}`;
+    const text = step === 0 && !why ? '' : `step ${count(step)} of ${count(training.steps)}${why || back}`;
     const state = this.cardOf(run)?.state;
     if (state && state.textContent !== text) state.textContent = text;
   }
