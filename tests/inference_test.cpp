@@ -1,4 +1,5 @@
 // Forward passes: MiniLM against numbers of an independent script, GPT-2 against plain loops; measures.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -400,6 +401,40 @@ TEST_CASE("a layer that is not finite is named, and the heads of those before it
   }
   for (std::size_t i = 0; i < attention.weights().size(); ++i) {
     CHECK(attention.weights()[i].weights == whole.weights()[i].weights);
+  }
+}
+
+TEST_CASE("each head lists the passages with its largest weight on a token that is no sink",
+          "[forward]") {
+  const std::vector<Passage> passages = {
+      {{3, 1, 4, 1}, 1, 1}, {{1, 5, 2, 6}, 0, 0}, {{2, 6}, 1, 1}, {{3, 5, 5, 1}, 0, 1}};
+  TextAttention attention(transformer_of(tiny_gpt2()), passages, true, 2);
+  attention.advance(std::numeric_limits<double>::infinity());
+  const std::vector<LargestWeight>& listed = attention.largest_weights();
+  REQUIRE(listed.size() == kTinyLayers * kTinyHeads * 2);
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const LargestWeight& it = listed[i];
+    CHECK(static_cast<std::size_t>(it.layer) == i / (2 * kTinyHeads));
+    CHECK(static_cast<std::size_t>(it.head) == i / 2 % kTinyHeads);
+    std::vector<float> largest;  // of each passage, by a plain loop
+    for (const HeadWeights& head : attention.weights()) {
+      if (head.layer != it.layer || head.head != it.head) continue;
+      const Passage& passage = passages[head.passage];
+      float most = 0;
+      for (Eigen::Index query = 0; query < head.weights.cols(); ++query) {
+        for (Eigen::Index key = 1; key < head.weights.rows() - passage.trailing; ++key) {
+          if (key != query) most = std::max(most, head.weights(key, query));
+        }
+      }
+      if (head.passage == it.passage) {
+        CHECK(it.weight == most);
+        CHECK(it.weight == head.weights(it.key, it.query));
+      }
+      largest.push_back(most);
+    }
+    std::sort(largest.begin(), largest.end(), std::greater<>());
+    CHECK(it.weight == largest[i % 2]);
+    CHECK(it.passage != 2);  // all of its keys are sinks
   }
 }
 

@@ -9,8 +9,23 @@ namespace eigenscope {
 using Eigen::Index;
 
 TextAttention::TextAttention(std::shared_ptr<const Transformer> model,
-                             std::vector<Passage> passages, bool keep_weights)
-    : pass_(std::move(model), std::move(passages), LayerEnd::heads), keep_weights_(keep_weights) {}
+                             std::vector<Passage> passages, bool keep_weights, Index listed)
+    : pass_(std::move(model), std::move(passages), LayerEnd::heads),
+      keep_weights_(keep_weights),
+      listed_(static_cast<std::size_t>(listed)) {}
+
+LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sinks) {
+  LargestWeight largest;
+  for (Index query = 0; query < weights.cols(); ++query) {
+    for (Index key = sinks.leading; key < weights.rows() - sinks.trailing; ++key) {
+      if (key == query || !(weights(key, query) > largest.weight)) continue;
+      largest.query = query;
+      largest.key = key;
+      largest.weight = weights(key, query);
+    }
+  }
+  return largest;
+}
 
 bool TextAttention::advance(double work) {
   for (double left = work; left >= 0 && !pass_.done();) {
@@ -29,9 +44,15 @@ double TextAttention::run_passages() {
   PassageVisitors visitors;
   visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
     HeadOnPassage& own = found[passage - first][static_cast<std::size_t>(head)];
-    own.meter.add(trace.logits, trace.weights, rules, SinkKeys::of(passages()[passage]));
+    const SinkKeys sinks = SinkKeys::of(passages()[passage]);
+    own.meter.add(trace.logits, trace.weights, rules, sinks);
     own.patterns.add(trace.weights, passages()[passage].ids);
     if (keep_weights_) own.weights = trace.weights;
+    if (listed_ == 0) return;
+    LargestWeight& largest = own.largest.emplace_back(largest_weight(trace.weights, sinks));
+    largest.layer = layer;
+    largest.head = head;
+    largest.passage = passage;
   };
   const double work = pass_.advance(visitors);
   if (first == 0) {
@@ -44,6 +65,8 @@ double TextAttention::run_passages() {
       HeadOnPassage& own = found[passage - first][head];
       heads_of_layer_[head].meter += own.meter;
       heads_of_layer_[head].patterns += own.patterns;
+      std::move(own.largest.begin(), own.largest.end(),
+                std::back_inserter(heads_of_layer_[head].largest));
       if (!keep_weights_) continue;
       running_.push_back({passage, layer, static_cast<Index>(head), std::move(own.weights)});
     }
@@ -57,9 +80,15 @@ void TextAttention::finish_layer(int layer) {
   running_.clear();
   const OutlierFeature outlier = outliers_.outlier();
   layers_.push_back({layer, outlier});
-  for (const HeadOnPassage& head : heads_of_layer_) {
+  for (HeadOnPassage& head : heads_of_layer_) {
     heads_.push_back({layer, &head - heads_of_layer_.data(), head.meter.measures(),
                       head.patterns.scores(), outlier.ratio});
+    std::erase_if(head.largest, [](const LargestWeight& it) { return it.weight == 0; });
+    std::stable_sort(
+        head.largest.begin(), head.largest.end(),
+        [](const LargestWeight& a, const LargestWeight& b) { return a.weight > b.weight; });
+    head.largest.resize(std::min(head.largest.size(), listed_));
+    std::move(head.largest.begin(), head.largest.end(), std::back_inserter(largest_weights_));
   }
 }
 

@@ -34,13 +34,27 @@ struct HeadWeights {
   Eigen::MatrixXf weights;  ///< T x T, row = key, column = query
 };
 
+/// The largest weight of a head on a passage, from a query to another token that is no sink: neither at the start
+/// (the special tokens, else the first token) nor special at the end.
+struct LargestWeight {
+  int layer = 0;                    ///< from 0
+  Eigen::Index head = 0;            ///< in the layer, from 0
+  std::size_t passage = 0;          ///< from 0
+  Eigen::Index query = 0, key = 0;  ///< positions in the passage, from 0
+  float weight = 0;                 ///< in [0, 1]; 0 where no query sees such a key
+};
+
+/// That of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and `passage` stay 0.
+LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sinks);
+
 /// Measures every head on every passage, layer by layer. What follows the heads of the last layer is not run. A job
 /// that advances in steps.
 class TextAttention {
  public:
-  /// `keep_weights` keeps the attention matrices of all heads. Throws as ForwardPass does.
+  /// `keep_weights` keeps the attention matrices of all heads. `listed` is the most passages whose largest weight is
+  /// kept for each head. Throws as ForwardPass does.
   TextAttention(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
-                bool keep_weights);
+                bool keep_weights, Eigen::Index listed = 0);
 
   /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance does.
   bool advance(double work);
@@ -54,6 +68,8 @@ class TextAttention {
   const std::vector<HeadOnText>& heads() const { return heads_; }
   /// Those of these heads, passage by passage in each layer; empty where they are not kept.
   const std::vector<HeadWeights>& weights() const { return weights_; }
+  /// Those of these heads: for each the passages with its largest weights, the largest first.
+  const std::vector<LargestWeight>& largest_weights() const { return largest_weights_; }
 
  private:
   /// Of one passage, or of all of them.
@@ -61,6 +77,7 @@ class TextAttention {
     HeadMeter meter;
     PatternMeter patterns;
     Eigen::MatrixXf weights;  ///< of one passage, if they are kept
+    std::vector<LargestWeight> largest;
   };
   /// Runs passages through the heads of a layer; returns the multiply-adds.
   double run_passages();
@@ -68,12 +85,14 @@ class TextAttention {
 
   ForwardPass pass_;
   bool keep_weights_;
+  std::size_t listed_;
   std::vector<HeadOnPassage> heads_of_layer_;  // of the present one
   OutlierMeter outliers_;
   std::vector<LayerOnText> layers_;
   std::vector<HeadOnText> heads_;
   std::vector<HeadWeights> running_;  // of the present layer
   std::vector<HeadWeights> weights_;
+  std::vector<LargestWeight> largest_weights_;
 };
 
 }  // namespace eigenscope

