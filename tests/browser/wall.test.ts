@@ -2,9 +2,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { json } from '../cli/eigenscope';
-import { browser, caption, csv, host, openBrowser, settled, visit } from './browser';
+import { browser, caption, csv, exported, go, host, openBrowser, settled, visit } from './browser';
 import { enter, openModel } from './gestures';
-import { trainedFolder, trainedModel } from './trained';
+import { TRAINED_LENGTH, trainedFolder, trainedModel } from './trained';
+
+/** What is below Details is there, not in sight. */
+const ATTACHED = { state: 'attached' } as const;
 
 openBrowser();
 
@@ -61,6 +64,19 @@ test('the build knows what the heads of the sample are worth to the example sent
   await expect.poll(() => crosses.count()).toBe(0);
 });
 
+test('passages on which a head of the sample has its largest weights are those of the command line', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model?head=sample:1.8`);
+  const list = page.locator('[data-firing]');
+  await list.scrollIntoViewIfNeeded();
+  await list.locator('li').nth(3).waitFor();
+  expect(await list.locator('u').allTextContents()).toEqual(['to', 'in', ',', 'as']);
+  expect(await list.locator('mark').allTextContents()).toEqual(['interest', 'fall', 'which', 'soon']);
+  await page.locator('[data-head-select]').selectOption('0.2');
+  await list.locator('h2', { hasText: 'layer 0, head 2' }).waitFor();
+  expect(await list.locator('b').allTextContents()).toEqual(['1.00', '1.00', '1.00', '1.00']);
+  expect(errors).toEqual([]);
+});
+
 test('heads that are switched off change the outcome as on the command line', { timeout: 120_000 }, async () => {
   const folder = trainedFolder();
   const model = ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(folder, name));
@@ -98,9 +114,11 @@ test('heads that are switched off change the outcome as on the command line', { 
   expect(errors).toEqual([]);
 });
 
-test('any column of the table is plotted against any other, with the scores of a long text', async () => {
+test('any column of the table is plotted against any other, and passages are listed, from a long text', async () => {
+  const folder = trainedFolder();
   const { page, errors } = await visit(browser, `${host.address}#model?passages=2`);
-  await openModel(page, trainedModel());
+  const model = ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(folder, name));
+  await openModel(page, model);
   await settled(page, 'scatter');
   await page.locator('[data-axis="scatter_x"]').selectOption('duplicate_token');
   await page.waitForFunction(() => location.hash.includes('scatter_x=duplicate_token'));
@@ -108,6 +126,26 @@ test('any column of the table is plotted against any other, with the scores of a
   const rows = await csv(page, 'scatter');
   expect(Object.keys(rows[0])).toEqual(['layer', 'head', 'duplicate_token', 'induction']);
   expect(rows.every((row) => Number(row.duplicate_token) >= 0 && Number(row.duplicate_token) <= 1)).toBe(true);
+
+  await page.locator('[data-head-select]').selectOption('1.2');
+  await page.locator('[data-firing-head]', { hasText: 'layer 1, head 2' }).waitFor();
+  const text = { file: 'web/generated/text.txt', length: TRAINED_LENGTH, passages: 2, largest_weights: 4 };
+  const found = json('attend', text, folder);
+  const weights = found.largest_weights.filter(
+    (it: { layer: number; head: number }) => it.layer === 1 && it.head === 2,
+  );
+  expect(weights).toHaveLength(2);
+  const listed = await page
+    .locator('[data-firing] li')
+    .evaluateAll((items) =>
+      items.map((item) => ['b', 'u', 'mark'].map((name) => item.querySelector(name)!.textContent)),
+    );
+  const token = (passage: number, at: number) => found.passages[passage].tokens[at].replaceAll('Ġ', ' ');
+  const expected = weights.map(({ passage, query, key, weight }: Record<string, number>) => [
+    weight.toFixed(2),
+    ...[query, key].map((at) => token(passage, at).trim() || token(passage, at)),
+  ]);
+  expect(listed).toEqual(expected);
   expect(errors).toEqual([]);
 });
 
@@ -117,4 +155,37 @@ test('an unknown model type is refused, and the heads stay', async () => {
   await enter(page.locator('#field-model-model_type'), 'nonsense');
   await page.locator('[data-problem]', { hasText: 'nonsense' }).waitFor();
   expect(await page.locator('[data-report]').textContent()).toContain('8 heads');
+});
+
+test('the link of a sentence of an own model shows its matrix without the model, until another head is chosen', async () => {
+  const { page } = await visit(browser, `${host.address}#model?reading=the+whale`);
+  await openModel(page, trainedModel());
+  await page.locator('[data-head-select]').selectOption('1.2');
+  await settled(page, 'head-text');
+  const figure = page.locator('#figure-head-text');
+  const { link } = JSON.parse((await exported(page, 'head-text', 'json')).toString());
+  expect(link).toContain('&matrix=');
+  const sent = await csv(page, 'head-text');
+
+  const { page: other, errors } = await visit(browser, link, { settle: false });
+  await other
+    .locator('#figure-head-text [data-live]', { hasText: 'From the link, not computed here' })
+    .waitFor(ATTACHED);
+  const got = await csv(other, 'head-text');
+  expect(got.map(({ token }) => token)).toEqual(sent.map(({ token }) => token));
+  got.forEach((row, query) => {
+    for (let key = 1; key <= got.length; key++) {
+      const [a, b] = [row, sent[query]].map((it) => Math.sqrt(Number(it[`key_${key}`])));
+      expect(Math.abs(a - b)).toBeLessThan(0.51 / 63);
+    }
+  });
+  await other.locator('[data-head-select]').selectOption('0.2');
+  await other.waitForFunction(() => !location.hash.includes('matrix'));
+  expect(errors).toEqual([]);
+
+  await go(other, `#model?reading=a&matrix=${'_'.repeat(4)}.a%0Ab`);
+  await other
+    .locator('[data-link-notice]', { hasText: 'Not allowed, the current value is kept: Attention matrix' })
+    .waitFor();
+  expect(await figure.isVisible()).toBe(true);
 });

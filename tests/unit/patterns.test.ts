@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { EXAMPLES } from '../../web/chapters/model/patterns/patterns.ts';
 import { excess, KINDS, Patterns, type KindName } from '../../web/chapters/model/patterns/patterns.ts';
+import { piecesOf } from '../../web/chapters/model/passages/words.ts';
 import { briefOf, wordsOf } from '../../web/chapters/model/patterns/words.ts';
 import texts from '../../web/generated/sample-texts.json' with { type: 'json' };
 
@@ -75,4 +76,16 @@ test('what a head does is told in words, by its pattern and its measured entropy
   expect(words(NaN, null)).toBe('');
   expect(briefOf(0.3, pattern)).toBe(KINDS.previous.brief);
   expect(briefOf(0.95, null)).toBe('nearly uniform');
+});
+
+test('a passage is shown around query and key, joined as its tokenizer cut it', () => {
+  const read = (tokens: string[], query: number, key: number) =>
+    piecesOf(tokens, { query, key })
+      .map(({ text, role }) => (role === 'query' ? `_${text}_` : role === 'key' ? `*${text}*` : text))
+      .join('');
+  expect(read(['[CLS]', 'in', '##fall', '##ibly', 'lead'], 4, 2)).toBe(' [CLS] in*fall*ibly _lead_');
+  expect(read(['the', 'Ġwhale', 'Ġsw', 'am'], 3, 1)).toBe('the *whale* sw_am_');
+  expect(read([...'a whale'], 3, 2)).toBe('a *w*_h_ale');
+  const long = Array.from({ length: 40 }, (_, i) => `t${i}`);
+  expect(read(long, 38, 1)).toBe(' t0 *t1* t2 t3 t4 t5 t6 t7 t8 …  t31 t32 t33 t34 t35 t36 t37 _t38_ t39');
 });

@@ -14,7 +14,8 @@ import type { View } from '../../web/state/view';
 /** Another value than a control begins with. */
 function another(control: Control, begins: string | number): number | string {
   if (control.kind === 'choice') return Object.keys(control.choices).find((it) => it !== begins)!;
-  if (control.kind === 'text') return 'blk.{n}.q & more: 1,2';
+  if (control.kind === 'text')
+    return ['blk.{n}.q & more: 1,2', 'AAAA.a\nb'].find((it) => control.allows?.(it) ?? true)!;
   if (control.kind === 'several') return Object.keys(control.choices).slice(0, control.most).join();
   if (control.kind === 'list') return [control.limits.minimum, control.limits.maximum].join('; ');
   const { integer, minimum, maximum } = control.limits;

@@ -44,8 +44,8 @@ export interface ChoiceControl<V extends string = string> extends Described {
 }
 export interface TextControl extends Described {
   kind: 'text';
-  /** Whether it must have a character. */
-  required?: boolean;
+  /** Whether a text is allowed; any is without it. */
+  allows?: (text: string) => boolean;
   default: string;
 }
 /** Numbers with commas, semicolons or spaces between them. */
@@ -158,7 +158,7 @@ export function choiceOf<
 
 export function text(
   label: string,
-  details: Details & { help: string; default?: string; required?: boolean },
+  details: Details & { help: string; default?: string; allows?: (text: string) => boolean },
 ): TextControl {
   return { kind: 'text', label, default: '', ...details };
 }
@@ -193,7 +193,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The value that a text gives a control; undefined when it is not allowed, the library says why. */
 export function parse(control: Control, text: string): number | string | undefined {
-  if (control.kind === 'text') return control.required && text === '' ? undefined : text;
+  if (control.kind === 'text') return control.allows?.(text) === false ? undefined : text;
   if (control.kind === 'list') return isList(control, text) ? text : undefined;
   if (control.kind === 'several') return isSeveral(control, text) ? text : undefined;
   if (control.kind === 'choice') return Object.hasOwn(control.choices, text) ? text : undefined;

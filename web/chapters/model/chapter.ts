@@ -26,6 +26,7 @@ import { PredictionNotes } from './prediction-notes/notes';
 import { showWhatCanBeRead } from './reading/reading';
 import { RotaryCircuitsFigure } from './rotary-circuits/figure';
 import { loadRotarySample } from './reading/samples';
+import { HeadPassages } from './passages/passages';
 import { ScatterFigure } from './scatter/figure';
 import { WallFigure } from './wall/figure';
 import { HeadWorth } from './wall/worth';
@@ -105,7 +106,10 @@ export function startModel(
     );
     another.value = '';
   });
-  predictors.accepted.subscribe(() => traces.forget());
+  predictors.accepted.subscribe(() => {
+    traces.forget();
+    onScatter.request('full');
+  });
   checkpoints.changed.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare, onSteps]) runner.repaint();
     onCompare.request('full');
@@ -146,6 +150,7 @@ export function startModel(
   new HeadTable(store, heads, checkpoints, measurements);
   keepInSight(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);
+  new HeadPassages(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
   picture.changed.subscribe(() => onText.request('full'));
   listenForPictures(picture, text.frame, () => state.view === 'model');

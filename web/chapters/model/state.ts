@@ -7,6 +7,7 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
+import { readMatrix } from './head-text/shared-matrix';
 import { EXAMPLES } from './patterns/patterns';
 
 /** What is both predicted and measured of every head; a share is in [0, 1]. */
@@ -52,7 +53,11 @@ const controls = {
   reading: text('Sentence', {
     help: 'Sentence on which attention is computed',
     default: EXAMPLES[0].reading,
-    required: true,
+    allows: (it) => it !== '',
+  }),
+  matrix: text('Attention matrix', {
+    help: 'Attention of the head on the sentence, from a link',
+    allows: (it) => it === '' || readMatrix(it) !== null,
   }),
   ablate: text('Heads switched off', { help: 'Heads that are switched off, as layer.head, separated by commas' }),
   ablation: choiceOf('attend', 'ablation', 'Replaced by'),

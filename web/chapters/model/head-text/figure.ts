@@ -13,7 +13,7 @@ import type { Checkpoints } from '../opening/checkpoints';
 import { HeadPicture, type ChosenPicture } from '../picture/picture';
 import { rowOf, type HeadMeasurements } from '../reading/measurements';
 import { missingOf, sourceOf } from '../files/files';
-import { EXAMPLES, KINDS, tokensOf, type Pattern } from '../patterns/patterns';
+import { EXAMPLES, KINDS, Patterns, tokensOf, type Pattern } from '../patterns/patterns';
 import { shown, wordsOf } from '../patterns/words';
 import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
 import { placeName } from '../../../heads/registry';
@@ -24,6 +24,7 @@ import { quoted } from '../../../state/quoted';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
 import type { Figure, FigureContext, State, Store } from '../state';
+import { readMatrix, writeMatrix, type SharedMatrix } from './shared-matrix';
 
 /** Pixels of a row that has a name. */
 const ROW = 11;
@@ -69,9 +70,13 @@ export class HeadTextFigure implements Figure {
     chosen.changed.subscribe(() => (this.prefersPicture = true));
     store.changed.subscribe(({ names }) => {
       if (names.has('reading')) this.prefersPicture = false;
+      // The matrix of a link is of its head on its sentence.
+      if (!names.has('matrix') && (names.has('reading') || names.has('head'))) store.set({ matrix: '' });
     });
     checkpoints.changed.subscribe((fresh) => {
-      if (fresh) this.prefersPicture = false;
+      if (!fresh) return;
+      this.prefersPicture = false;
+      store.set({ matrix: '' });
     });
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
@@ -85,8 +90,26 @@ export class HeadTextFigure implements Figure {
     sentence.addEventListener('focus', () => sentence.select()); // ready to type over
   }
 
+  /** The link of an own model's sentence has the matrix, since whoever opens it may not have the model. */
   shownInputs(): Partial<State> {
-    return { reading: this.measurements.reading };
+    const { checkpoints, measurements, store } = this;
+    if (this.shared) return {};
+    const { reading } = measurements;
+    const matrix = checkpoints.files && this.computed ? writeMatrix(this.computed) : '';
+    if (!matrix) return { reading, matrix };
+    return { reading, matrix, head: store.state.head || `${checkpoints.model.key}:${placeOf(this.place())}` };
+  }
+
+  /** The matrix of the link, while no model is open. */
+  private get shared(): SharedMatrix | null {
+    return this.checkpoints.files ? null : readMatrix(this.store.state.matrix);
+  }
+
+  /** The attention of the head on the text that was read; null where there is none. */
+  private get computed(): SharedMatrix | null {
+    const { text } = this.measurements;
+    const weights = text && !isPicture(text) ? this.measurements.weightsOf(this.place()) : null;
+    return text && weights && { tokens: tokensOf(text), weights };
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -157,6 +180,7 @@ export class HeadTextFigure implements Figure {
   private sampleText(): string {
     const { reading } = this.measurements;
     if (this.checkpoints.files || this.store.state.reading === reading) return '';
+    if (this.shared) return 'The link has the attention of one head. Everything else is of another sentence.';
     return (
       `Shown is the attention on “${reading}”. Another sentence needs the sample’s weights` +
       (weightsBytes ? '.' : ': open a folder with its model.safetensors, config.json and tokenizer.json.')
@@ -167,8 +191,8 @@ export class HeadTextFigure implements Figure {
   private tell(): Pattern | null {
     const { text } = this.measurements;
     this.follow();
-    this.words.textContent = '';
-    if (isPicture(text)) return null;
+    this.words.textContent = this.shared ? this.sharedText() : '';
+    if (isPicture(text) || this.shared) return null;
     const head = !this.isElsewhere && text ? rowOf(this.place(), text.heads) : undefined;
     const pattern = head ? this.measurements.patternOf(head) : null;
     const said = head ? wordsOf(head, pattern, this.column('entropy')) : '';
@@ -190,15 +214,14 @@ export class HeadTextFigure implements Figure {
     this.picture.show(reads === 'picture');
     this.matrix.setPresent(reads === 'text');
     if (reads === 'picture') return this.paintPicture();
-    frame.retitle(this.title(pattern));
-    if (this.isElsewhere) return this.sayElsewhere();
-    const weights = this.measurements.weightsOf(this.place());
-    if (!text || !weights) {
-      frame.clear();
-      return;
-    }
+    const { shared } = this;
+    frame.retitle(this.title(shared ? new Patterns(shared.tokens).main(shared.weights) : pattern));
+    if (this.isElsewhere && !shared) return this.sayElsewhere();
+    const found = shared ?? this.computed;
+    if (!found) return frame.clear();
     this.note('');
-    const length = tokensOf(text).length;
+    const caption = shared || !text ? this.sharedText() : this.caption(text);
+    const { length } = found.tokens;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
     const side = this.side(key.height);
@@ -207,14 +230,14 @@ export class HeadTextFigure implements Figure {
       label: 'attention weights',
       x: 'key →',
       y: '↓ query',
-      ...(named && { name: (place: number) => shortened(tokensOf(text)[place - 1]), room: ROOM }),
+      ...(named && { name: (place: number) => shortened(found.tokens[place - 1]), room: ROOM }),
     });
     const size = { width: frame.width, height: key.height + side };
-    const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, this.caption(text));
+    const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, caption);
     svg.append(key.render());
-    const matrix = { length, values: weights };
+    const matrix = { length, values: found.weights };
     frame.put(svg, [this.matrix.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
-    frame.say(this.caption(text));
+    frame.say(caption);
   }
 
   private paintPicture(): void {
@@ -228,10 +251,10 @@ export class HeadTextFigure implements Figure {
   table(): Table | null {
     const { text } = this.measurements;
     if (isPicture(text)) return this.picture.table(this.place());
-    const values = this.measurements.weightsOf(this.place());
-    if (!text || !values) return null;
-    const tokens = tokensOf(text);
-    const weights = matrixRows({ length: tokens.length, values }, (row) => [row + 1]);
+    const found = this.shared ?? this.computed;
+    if (!found) return null;
+    const { tokens } = found;
+    const weights = matrixRows({ length: tokens.length, values: found.weights }, (row) => [row + 1]);
     function* rows(): Generator<(string | number | null)[]> {
       let at = 0;
       for (const [query, ...rest] of weights) yield [query, tokens[at++], ...rest];
@@ -312,7 +335,7 @@ export class HeadTextFigure implements Figure {
   /** What the head does on the text, where that can be said in a few words. */
   private title(pattern: Pattern | null): string {
     if (!pattern) return entryOf(this.id).title;
-    const name = placeName(this.place());
+    const name = this.shared ? this.sharedName() : placeName(this.place());
     return `${name[0].toUpperCase()}${name.slice(1)} attends to ${KINDS[pattern.kind].keys}`;
   }
 
@@ -323,8 +346,7 @@ export class HeadTextFigure implements Figure {
   }
 
   private say(row: number, column: number, value: number): string {
-    const { text } = this.measurements;
-    const tokens = text ? tokensOf(text).map(shown) : [];
+    const tokens = ((this.shared ?? this.computed)?.tokens ?? []).map(shown);
     return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
   }
 
@@ -342,6 +364,21 @@ export class HeadTextFigure implements Figure {
       `localization ${short(found.localization)}. Largest input of the layer: coordinate ` +
       `${outlier.outlier_coordinate} of “${tokens[outlier.outlier_position]}”, ` +
       `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}`
+    );
+  }
+
+  /** The head of a link's matrix, which the open model may not have. */
+  private sharedName(): string {
+    const [, layer, head] = /(\d+)\.(\d+)$/.exec(this.store.state.head) ?? [];
+    return head === undefined ? placeName(this.place()) : `layer ${layer}, head ${head}`;
+  }
+
+  private sharedText(): string {
+    const { model, reading } = this.store.state;
+    const of = model ? ` of “${quoted(model)}”` : '';
+    return (
+      `From the link, not computed here: ${this.sharedName()}${of} on “${quoted(reading)}”, ` +
+      'weights rounded to 64 levels.'
     );
   }
 

@@ -8,6 +8,9 @@ type Place = Pick<Head, 'layer' | 'head'>;
 /** What a text loses without a head; null where it has no loss, or where it is not known. */
 export type Worth = Pick<Attended['heads'][number], 'loss_change' | 'output_change'>;
 
+/** What a long text shows of the heads: their measures and, for each, the passages with its largest weights. */
+export type Corpus = Pick<Attended, 'heads' | 'passages' | 'largest_weights'>;
+
 /** What the heads of the model on the figures were found to do on text. */
 export class HeadMeasurements {
   /** Predicted against measured; null where nothing is known. */
@@ -24,8 +27,8 @@ export class HeadMeasurements {
   unreadable = '';
   /** What `attend` computes without each head of a text, asked with `of`: the sample's text has its own. */
   worth: { of: string; heads: Attended['heads'] } | null = null;
-  /** What it does on the passages of a long text. */
-  corpus: Attended['heads'] | null = null;
+  /** On the passages of a long text; the measures of the sample's heads are theirs from the build. */
+  corpus: Corpus | null = null;
   /** The model can read pictures, and no text. */
   onlyPictures = false;
   readonly changed = new Signal();

@@ -4,10 +4,12 @@ import { loadJson, type ShippedFile } from '../../../engine/shipped';
 import operations from '../../../generated/operations.json';
 import predictions from '../../../generated/sample-predictions.json?shipped';
 import type texts from '../../../generated/sample-texts.json';
+import passagesFile from '../../../generated/sample-passages.json?shipped';
 import textFile from '../../../generated/sample-texts.json?shipped';
 import useLiteConfig from '../../../generated/use-lite/config.json?shipped-beside';
 import useLiteWeights from '../../../generated/use-lite/model.safetensors?shipped-beside';
 import useLiteTokenizer from '../../../generated/use-lite/tokenizer.json?shipped-beside';
+import type { Corpus } from './measurements';
 import { loadCheckpoint } from '../../shared/shipped-checkpoint';
 import rotaryConfig from '../../../models/parallel-contexts/config.json?shipped';
 import rotaryWeights from '../../../models/parallel-contexts/seed1.safetensors?shipped';
@@ -15,6 +17,8 @@ import rotaryTokenizer from '../../../models/parallel-contexts/tokenizer.json?sh
 
 const PREDICTIONS: ShippedFile = { ...predictions, name: 'file of the sample’s predictions' };
 const TEXTS: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
+
+const PASSAGES: ShippedFile = { ...passagesFile, name: 'file of the sample’s passages' };
 
 export const sampleFiles: readonly ShippedFile[] = [TEXTS, PREDICTIONS];
 
@@ -67,6 +71,9 @@ export async function loadSampleTexts(): Promise<Map<string, Attended>> {
   ]);
   return new Map(answers);
 }
+
+/** The passages of the page's own text on which each head of the sample has its largest weights. Throws as `loadJson`. */
+export const loadSamplePassages = () => loadJson<Corpus>(PASSAGES);
 
 /** The fields of a JSON object as the engine gives them: NaN for null. */
 function present<Row extends object>(row: Row) {

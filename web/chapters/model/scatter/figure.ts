@@ -13,6 +13,7 @@ import { readerOf } from '../../shared/checkpoint';
 import { missingOf } from '../files/files';
 import type { Checkpoints } from '../opening/checkpoints';
 import type { HeadMeasurements } from '../reading/measurements';
+import { LISTED } from '../passages/words';
 import { PASSAGE } from '../reading/reading';
 import type { Figure, FigureContext, Store } from '../state';
 import { columnOf, columns, type Column } from '../table/columns';
@@ -58,12 +59,12 @@ export class ScatterFigure implements Figure {
     const { files } = this.checkpoints;
     if (!files || missingOf(files) || this.measurements.onlyPictures) return;
     const { bytes: file } = await this.texts.load();
-    const settings = { file, length: PASSAGE, fit_length: true, passages: state.passages };
-    const { heads } = await run('attend', { ...readerOf(files), ...settings }, (part, progress) => {
-      this.measurements.set({ corpus: part.heads });
+    const settings = { file, length: PASSAGE, fit_length: true, passages: state.passages, largest_weights: LISTED };
+    const corpus = await run('attend', { ...readerOf(files), ...settings }, (part, progress) => {
+      this.measurements.set({ corpus: part });
       show(progress);
     });
-    this.measurements.set({ corpus: heads });
+    this.measurements.set({ corpus });
     show(1);
   }
 

@@ -67,7 +67,7 @@ const SCORES = [
 
 function onPassages(name: (typeof SCORES)[number][0]) {
   return (head: PlacedHead, { measurements: { corpus } }: Found) =>
-    (corpus && rowOf(head, corpus)?.[name]) ?? head.measured?.[name] ?? NaN;
+    (corpus && rowOf(head, corpus.heads)?.[name]) ?? head.measured?.[name] ?? NaN;
 }
 
 /** The change of the loss without a head, or of the mean token for a model without a loss. */
