@@ -1,21 +1,27 @@
 // What stands in the page for the parts of Observable Plot's packages that no figure uses.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { leanPlot } from '../../web/plugins/lean-plot.mts';
 import { temporaryFolder } from '../cli/eigenscope';
 
 type Hooks = {
-  resolveId(this: object, source: string): Promise<string | null>;
+  resolveId(this: object, source: string, importer?: string): Promise<string | null>;
+  transform(code: string, id: string): { code: string } | null;
   load(id: string): Promise<string | null>;
 };
 const hooks = leanPlot() as unknown as Hooks;
 
+/** What stands for a package, or for a module of Plot that its module `plot.js` imports. */
 async function standIn(name: string): Promise<Record<string, unknown>> {
-  const path = createRequire(import.meta.url).resolve(name);
-  const id = await hooks.resolveId.call({ resolve: () => Promise.resolve({ id: path }) }, name);
+  const isOfPlot = name.startsWith('.');
+  const importer = '/node_modules/@observablehq/plot/src/plot.js';
+  const path = isOfPlot
+    ? join(fileURLToPath(new URL('../..', import.meta.url)), dirname(importer), name)
+    : createRequire(import.meta.url).resolve(name);
+  const id = await hooks.resolveId.call({ resolve: () => Promise.resolve({ id: path }) }, name, importer);
   const file = join(temporaryFolder(onTestFinished), 'module.mjs');
   writeFileSync(file, (await hooks.load(id!))!);
   return import(pathToFileURL(file).href);
@@ -27,6 +33,25 @@ test('a part that is left out fails with the name of its package when it is used
   const { Delaunay } = (await standIn('d3-delaunay')) as { Delaunay: { new (): object; from: () => object } };
   expect(() => new Delaunay()).toThrow('without this part of d3-delaunay');
   expect(() => Delaunay.from()).toThrow('without this part of d3-delaunay');
+});
+
+test('tips and legends of Plot are left out, and a chart has no legend of its own', async () => {
+  const { tip } = (await standIn('./marks/tip.js')) as { tip: () => object };
+  expect(() => tip()).toThrow('without this part of marks/tip.js');
+  const { legend, createLegends } = (await standIn('./legends.js')) as Record<string, (of: object) => object>;
+  expect(createLegends!({})).toEqual([]);
+  expect(() => legend!({})).toThrow('without this part of legends.js');
+  const resolve = () => Promise.resolve({ id: '/node_modules/@observablehq/plot/src/marks/dot.js' });
+  const importer = '/node_modules/@observablehq/plot/src/plot.js';
+  expect(await hooks.resolveId.call({ resolve }, './marks/dot.js', importer)).toBeNull();
+});
+
+test('schemes of colours are marked as pure and keep their values', () => {
+  const path = createRequire(import.meta.url).resolve('d3-scale-chromatic');
+  const { code } = hooks.transform(readFileSync(path, 'utf8'), path)!;
+  expect(code.match(/@__PURE__/g)!.length).toBeGreaterThan(50);
+  expect(code).toContain('var category10 = /* @__PURE__ */ (() => colors("1f77b4');
+  expect(hooks.transform('var a = colors("");', '/web/charts/palette.ts')).toBeNull();
 });
 
 test('a part that figures use is that of the package', async () => {

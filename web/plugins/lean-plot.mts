@@ -15,22 +15,33 @@ const USED: Readonly<Record<string, readonly string[]>> = {
 };
 const PREFIX = '\0lean-plot:';
 
+/** Modules of Plot itself that no figure uses: the page has its own tips and legends. */
+const UNUSED = /\/@observablehq\/plot\/src\/((?:marks\/tip|interactions\/pointer|legends)\.js)$/;
+/** What every chart calls in them, as for a chart without a legend. */
+const CALLED: Readonly<Record<string, string>> = { createLegends: '() => []', exposeLegends: '() => () => {}' };
+
+/** Constants of the schemes of colours: calls that a bundler must take for pure to leave out those without a user. */
+const SCHEME = /^var (\S+) = ((?:colors|ramp(?:\$1)?|new Array|interpolateCubehelixLong|cubehelix\$1|rgb)\([^]*?);$/gm;
+
 /** The module in place of a package: whatever uses a name that is left out fails. */
 function moduleOf(name: string, path: string, exported: readonly string[]): string {
-  const others = exported.filter((it) => !USED[name].includes(it));
+  const used = USED[name] ?? [];
+  const others = exported.filter((it) => !used.includes(it) && !(it in CALLED));
+  const called = exported.filter((it) => it in CALLED).map((it) => `export const ${it} = ${CALLED[it]};`);
   return `
     function fail() {
       throw new Error('the page is built without this part of ${name}: see USED in web/plugins/lean-plot.mts');
     }
     const leftOut = /* @__PURE__ */ new Proxy(fail, { get: fail, apply: fail, construct: fail });
-    export { ${USED[name].join()} } from ${JSON.stringify(path)};
+    export { ${used.join()} } from ${JSON.stringify(path)};
+    ${called.join(' ')}
     export { ${others.map((it) => `leftOut as ${it}`).join()} };
   `;
 }
 
 /**
- * Leaves projections of maps, triangulations, random numbers, dates, and most curves, symbols and schemes of colours out of the page: Observable Plot refers to them,
- * and no figure uses them.
+ * Leaves projections of maps, triangulations, random numbers, dates, tips, legends, and most curves, symbols and schemes
+ * of colours out of the page: Observable Plot refers to them, and no figure uses them.
  */
 export function leanPlot(): Plugin {
   return {
@@ -38,13 +49,20 @@ export function leanPlot(): Plugin {
     apply: 'build',
     enforce: 'pre',
     async resolveId(source, importer) {
-      if (!Object.hasOwn(USED, source)) return null;
+      const isOfPlot = source.startsWith('.') && /\/@observablehq\/plot\//.test(importer ?? '');
+      if (!isOfPlot && !Object.hasOwn(USED, source)) return null;
       const whole = await this.resolve(source, importer, { skipSelf: true });
-      return whole && `${PREFIX}${source}:${whole.id}`;
+      if (!isOfPlot) return whole && `${PREFIX}${source}:${whole.id}`;
+      const [, name] = UNUSED.exec(whole?.id ?? '') ?? [];
+      return name ? `${PREFIX}${name}:${whole!.id}` : null;
+    },
+    transform(code, id) {
+      if (!id.includes('/d3-scale-chromatic/')) return null;
+      return { code: code.replace(SCHEME, 'var $1 = /* @__PURE__ */ (() => $2)();'), map: null };
     },
     async load(id) {
       if (!id.startsWith(PREFIX)) return null;
-      const [, name, path] = /^([\w-]+):(.*)$/.exec(id.slice(PREFIX.length))!;
+      const [, name, path] = /^([\w./-]+):(.*)$/.exec(id.slice(PREFIX.length))!;
       return moduleOf(name, path, Object.keys((await import(pathToFileURL(path).href)) as object));
     },
   };

@@ -171,6 +171,7 @@ export function partials(): Plugin {
         const [unknown] = /<x-[\w-]+/.exec(page) ?? [];
         if (unknown) throw new Error(`an element x-... must be one that partials.mts replaces: found ${unknown}>`);
         return page
+          .replace(/\n\s+/g, '\n') // a browser needs no indentation, and no element here keeps it
           .replace(VALUE, (_, path: string) => tables.valueText(path))
           .replace(REFERENCE, (_, kind: string, id) =>
             kind === 'figure' ? tables.referTo(id) : String(tables.numberOf(id)),
