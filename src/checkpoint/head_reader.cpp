@@ -11,8 +11,7 @@ namespace {
 std::array<double, 2> size_of(const ScannedHead& head) {
   return std::visit(
       [](const auto& own) {
-        return std::array{static_cast<double>(own.query.rows()),
-                          static_cast<double>(own.query.cols())};
+        return std::array{static_cast<double>(own.width()), static_cast<double>(own.query.cols())};
       },
       head);
 }
@@ -32,8 +31,12 @@ bool HeadReader::advance(double work) {
 }
 
 double HeadReader::read_head() {
+  const bool products_only =
+      !layer_scores_ && std::none_of(settings_.begin(), settings_.end(), [](const auto& own) {
+        return own.eigenvalues || own.covariance != nullptr;
+      });
   double work = 0;
-  for (ScannedHead& head : scan_.advance(1)) {
+  for (ScannedHead& head : scan_.advance(1, products_only)) {
     // So many for its moments and eigenvalues.
     const auto [d, d_h] = size_of(head);
     work += 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;

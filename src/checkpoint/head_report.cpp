@@ -56,6 +56,15 @@ std::string name_of(const FactorsOf<Scalar>& factors) {
          std::to_string(factors.layer) + " head " + std::to_string(factors.head);
 }
 
+FactorProducts products_of(const HeadFactors& factors) {
+  return factors.grams ? products_of_latents(*factors.grams, factors.query, factors.key)
+                       : products_of_factors(factors.query, factors.key);
+}
+
+FactorProducts products_of(const FactorsOf<float>& factors) {
+  return products_of_factors(factors.query, factors.key);
+}
+
 template <class Scalar>
 HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& factors,
                      const CentredKernel& kernel) {
@@ -68,7 +77,7 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
   try {
     const FactorProducts products =
         covariance == nullptr
-            ? products_of_factors(factors.query, factors.key)
+            ? products_of(factors)
             : products_of_factors(factors.query.template cast<double>(),
                                   factors.key.template cast<double>(), *covariance);
     return report_products(factors, products, kernel, settings);

@@ -76,7 +76,8 @@ HeadFactors in_double(ScannedHead head) {
           std::move(single.key_input),
           single.latent_bound,
           single.sink_logit,
-          single.known_scale};
+          single.known_scale,
+          std::move(single.grams)};
 }
 
 std::string ExcludedHead::text() const {
@@ -93,7 +94,7 @@ HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* con
   for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
 }
 
-std::vector<ScannedHead> HeadScan::advance(int most) {
+std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
   std::vector<ScannedHead> finite;
   if (done()) return finite;
   const LayerPlan& layer = plan_.layers[layer_];
@@ -104,6 +105,11 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
     return is_bf16(own.weight) && is_bf16(own.latent);
   };
   const bool single = is_short(layer.tensors.query) && is_short(layer.tensors.key);
+  const auto is_bare = [](const ProjectionTensors& own) {
+    return !own.latent.empty() && own.bias.empty() && own.norm_gain.empty();
+  };
+  const bool compressed = products_only && layer.tensors.sinks.empty() &&
+                          is_bare(layer.tensors.query) && is_bare(layer.tensors.key);
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
   std::vector<ExcludedHead> excluded;
@@ -113,6 +119,7 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
       if (read) finite.emplace_back(std::move(*read));
       return read.has_value();
     };
+    if (compressed && keep(read_compressed(layer, head))) continue;
     if (single && keep(read_head<float>(layer, head, faults))) continue;
     faults = {};
     if (keep(read_head<double>(layer, head, faults))) continue;
@@ -127,6 +134,7 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
     head_ = 0;
     shared_.clear();
     compressions_.clear();
+    grams_.reset();
   }
   return finite;
 }
@@ -186,7 +194,8 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            std::move(key.input),
                            bound,
                            sink_logit,
-                           layer.known_scale};
+                           layer.known_scale,
+                           nullptr};
 }
 
 template <class Scalar>
@@ -259,27 +268,74 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
 }
 
 template <class Scalar>
-HeadPart<Scalar> HeadScan::read_latent(const LayerPlan& layer, Projection projection, int head) {
+typename FactorsOf<Scalar>::Matrix HeadScan::read_decompression(const LayerPlan& layer,
+                                                                Projection projection, int head,
+                                                                NonFinite& faults) const {
   using Matrix = typename FactorsOf<Scalar>::Matrix;
-  using Eigen::Index;
   const bool of_query = projection == Projection::query;
   const ProjectionTensors& names = of_query ? layer.tensors.query : layer.tensors.key;
-  const Index compressed = layer.latent.compressed, turned = layer.head_width - compressed;
-  const Index stride = of_query ? layer.head_width : layer.latent.key_stride;
-  const Index count = of_query ? layer.head_width : compressed;
-  HeadPart<Scalar> part;
-  const auto first = static_cast<std::uint64_t>(head * stride);
-  Matrix outputs = read_outputs<Scalar>(names.weight, first, count);
+  const int compressed = layer.latent.compressed, turned = layer.head_width - compressed;
+  const int stride = of_query ? layer.head_width : layer.latent.key_stride;
+  const auto first = static_cast<std::uint64_t>(head) * static_cast<std::uint64_t>(stride);
+  Matrix outputs =
+      read_outputs<Scalar>(names.weight, first, of_query ? layer.head_width : compressed);
   if (!names.latent_gain.empty()) {
     const auto rank = static_cast<int>(outputs.rows());
     outputs.array().colwise() *=
-        read_gain(layer, names.latent_gain, 0, rank, part.faults).template cast<Scalar>().array();
+        read_gain(layer, names.latent_gain, 0, rank, faults).template cast<Scalar>().array();
   }
   if (of_query) {  // whose coordinates that turn come last in the file
     const Matrix last = outputs.rightCols(turned);
     outputs.rightCols(compressed) = outputs.leftCols(compressed).eval();
     outputs.leftCols(turned) = last;
   }
+  return outputs;
+}
+
+std::optional<HeadFactors> HeadScan::read_compressed(const LayerPlan& layer, int head) {
+  using Eigen::MatrixXd;
+  NonFinite faults;
+  if (!grams_) {
+    const auto compression = [&](const ProjectionTensors& names) {
+      MatrixXd map = read_outputs<double>(
+          names.latent, 0, static_cast<Eigen::Index>(tensors_->tensor(names.latent).shape[0]));
+      if (!names.gain.empty()) {
+        map.array().colwise() *= read_gain(layer, names.gain, 0, layer.width, faults).array();
+      }
+      return map;
+    };
+    grams_ = std::make_shared<const LatentGrams>(
+        latent_grams(compression(layer.tensors.query), compression(layer.tensors.key)));
+  }
+  MatrixXd query = read_decompression<double>(layer, Projection::query, head, faults);
+  turn_queries(query, layer.rotary, offset_);
+  query *= layer.logit_scale;
+  const MatrixXd own = read_decompression<double>(layer, Projection::key, head, faults);
+  const Eigen::Index turned = layer.head_width - own.cols();
+  MatrixXd key = MatrixXd::Zero(own.rows() + turned, layer.head_width);
+  key.topRightCorner(own.rows(), own.cols()) = own;
+  key.bottomLeftCorner(turned, turned).setIdentity();
+  for (const MatrixXd* values : std::initializer_list<const MatrixXd*>{
+           &grams_->query, &grams_->key, &grams_->core, &query, &key}) {
+    if (!all_finite(*values)) return std::nullopt;
+  }
+  HeadFactors factors{layer.tensors.layer, head,        std::move(query),
+                      std::move(key),      layer.stack, norms_of(layer.tensors)};
+  factors.rotary = layer.rotary.pairs != RotaryPairs::kNone;
+  factors.known_scale = layer.known_scale;
+  factors.grams = grams_;
+  return factors;
+}
+
+template <class Scalar>
+HeadPart<Scalar> HeadScan::read_latent(const LayerPlan& layer, Projection projection, int head) {
+  using Matrix = typename FactorsOf<Scalar>::Matrix;
+  using Eigen::Index;
+  const bool of_query = projection == Projection::query;
+  const ProjectionTensors& names = of_query ? layer.tensors.query : layer.tensors.key;
+  HeadPart<Scalar> part;
+  Matrix outputs = read_decompression<Scalar>(layer, projection, head, part.faults);
+  const Index count = outputs.cols(), turned = layer.head_width - layer.latent.compressed;
   if (names.latent.empty()) {
     part.weight = std::move(outputs);
     return part;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checkpoint/head_plan.h"
+#include "checkpoint/latent_grams.h"
 
 namespace eigenscope {
 
@@ -53,6 +54,11 @@ struct FactorsOf {
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
       true;  ///< else the model may multiply its logits by something that is not in W
+  /// Where only products of the factors were asked for, perhaps those of the layer's compressions: `query` and `key` are
+  /// then B_Q and B_K of products_of_latents().
+  std::shared_ptr<const LatentGrams> grams = {};
+
+  Eigen::Index width() const { return grams ? grams->width : query.rows(); }  ///< d
 };
 using HeadFactors = FactorsOf<double>;
 
@@ -102,9 +108,10 @@ class HeadScan {
 
   /// Reads the next `most` heads, but not past the end of the current layer; 0 is for all that are
   /// left in the layer. Returns those that are finite, so perhaps none; nothing when done.
-  /// Throws FormatError naming the tensor or the file when reading fails; the same heads are then
-  /// read again by the next call.
-  std::vector<ScannedHead> advance(int most = 0);
+  /// Heads of latent attention may come with `grams` where the caller needs their `products_only`, which saves most of
+  /// the work. Throws FormatError naming the tensor or the file when reading fails; the same heads are then read again
+  /// by the next call.
+  std::vector<ScannedHead> advance(int most = 0, bool products_only = false);
 
   bool done() const noexcept { return layer_ == plan_.layers.size(); }
   /// Heads in all layers together.
@@ -133,8 +140,15 @@ class HeadScan {
   /// Nothing, and why, when some entry is not finite.
   template <class Scalar>
   std::optional<FactorsOf<Scalar>> read_head(const LayerPlan& layer, int head, NonFinite& faults);
+  /// With `grams`, which the layer's weights must have. Nothing when some entry is not finite.
+  std::optional<HeadFactors> read_compressed(const LayerPlan& layer, int head);
   template <class Scalar>
   HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
+  /// The columns of B_Q or of the upper part of B_K that a head's weights make, with the gain of the compression's norm.
+  template <class Scalar>
+  typename FactorsOf<Scalar>::Matrix read_decompression(const LayerPlan& layer,
+                                                        Projection projection, int head,
+                                                        NonFinite& faults) const;
   /// The part of a head of latent attention, d x d_h, with the coordinates that turn first; without the gain of the
   /// norm before it.
   template <class Scalar>
@@ -166,6 +180,7 @@ class HeadScan {
   std::optional<SharedKey> key_;
   std::map<std::string, Eigen::VectorXd> shared_;  // vectors of the current layer
   std::map<std::string, std::variant<Eigen::MatrixXd, Eigen::MatrixXf>> compressions_;  // likewise
+  std::shared_ptr<const LatentGrams> grams_;                                            // likewise
   std::vector<ExcludedHead> excluded_;
   std::size_t layer_ = 0;  // index in the plan
   int head_ = 0;           // next head of that layer

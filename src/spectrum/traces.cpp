@@ -92,8 +92,11 @@ FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::Ma
   // Below, what squares lose under the smallest float could be seen. An entry that is not finite shows
   // in the sum of its squares too.
   constexpr double kLeast = 1e-24;
-  for (const double trace : {found.query.trace(), found.key.trace()}) {
-    if (trace >= kLeast && std::isfinite(trace)) continue;
+  const auto is_kept = [](const Eigen::MatrixXd& gram, const Eigen::MatrixXf& own) {
+    const double trace = gram.trace();
+    return (trace >= kLeast && std::isfinite(trace)) || (trace == 0 && own.isZero(0));
+  };
+  if (!is_kept(found.query, query) || !is_kept(found.key, key)) {
     return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
   }
   return found;
