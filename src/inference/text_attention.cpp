@@ -1,6 +1,5 @@
 #include "inference/text_attention.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -26,6 +25,21 @@ LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sin
   }
   return largest;
 }
+
+namespace {
+
+/// Inserts a weight into the `most` largest, in their order; of equal ones the first stays before.
+void insert(std::vector<LargestWeight>& listed, const LargestWeight& weight, std::size_t most) {
+  if (weight.weight == 0) return;
+  listed.push_back(weight);
+  for (std::size_t at = listed.size() - 1; at > 0; --at) {
+    if (!(listed[at].weight > listed[at - 1].weight)) break;
+    std::swap(listed[at], listed[at - 1]);
+  }
+  if (listed.size() > most) listed.pop_back();
+}
+
+}  // namespace
 
 bool TextAttention::advance(double work) {
   for (double left = work; left >= 0 && !pass_.done();) {
@@ -65,8 +79,9 @@ double TextAttention::run_passages() {
       HeadOnPassage& own = found[passage - first][head];
       heads_of_layer_[head].meter += own.meter;
       heads_of_layer_[head].patterns += own.patterns;
-      std::move(own.largest.begin(), own.largest.end(),
-                std::back_inserter(heads_of_layer_[head].largest));
+      for (const LargestWeight& largest : own.largest) {
+        insert(heads_of_layer_[head].largest, largest, listed_);
+      }
       if (!keep_weights_) continue;
       running_.push_back({passage, layer, static_cast<Index>(head), std::move(own.weights)});
     }
@@ -83,11 +98,6 @@ void TextAttention::finish_layer(int layer) {
   for (HeadOnPassage& head : heads_of_layer_) {
     heads_.push_back({layer, &head - heads_of_layer_.data(), head.meter.measures(),
                       head.patterns.scores(), outlier.ratio});
-    std::erase_if(head.largest, [](const LargestWeight& it) { return it.weight == 0; });
-    std::stable_sort(
-        head.largest.begin(), head.largest.end(),
-        [](const LargestWeight& a, const LargestWeight& b) { return a.weight > b.weight; });
-    head.largest.resize(std::min(head.largest.size(), listed_));
     std::move(head.largest.begin(), head.largest.end(), std::back_inserter(largest_weights_));
   }
 }
