@@ -125,6 +125,13 @@ test('any column of the table is plotted against any other, and passages are lis
   await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Duplicate token:/);
   const rows = await csv(page, 'scatter');
   expect(Object.keys(rows[0])).toEqual(['layer', 'head', 'duplicate_token', 'induction']);
+  // The name of the vertical axis stands above the legend.
+  const boxes = await page.locator('#figure-scatter svg').evaluate((svg) => {
+    const boxOf = (words: string) =>
+      [...svg.querySelectorAll('text')].find((it) => it.textContent.includes(words))!.getBoundingClientRect();
+    return [boxOf('↑').bottom, boxOf('Layer, ').top];
+  });
+  expect(boxes[0]).toBeLessThanOrEqual(boxes[1]!);
   expect(rows.every((row) => Number(row.duplicate_token) >= 0 && Number(row.duplicate_token) <= 1)).toBe(true);
 
   await page.locator('[data-head-select]').selectOption('1.2');

@@ -1,8 +1,7 @@
 import { count, fixed, tick } from '../../../charts/format';
-import { chart, dot, gridX, gridY, text } from '../../../charts/plot';
+import { chartWithLegend, dot, gridX, gridY, text } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
 import { fieldRamp, layerColour, stripOf } from '../../../charts/palette';
-import { legend } from '../../../charts/legend';
 import { brushed, placeOf } from '../../../heads/brush';
 import { HeadPointer, type Spot } from '../../../heads/head-dots';
 import type { HeadRegistry, PlacedHead } from '../../../heads/registry';
@@ -86,21 +85,19 @@ export class ScatterFigure implements Figure {
         ? Array.from({ length: layers }, (_, layer) => layerColour(layer, layers))
         : stripOf((t) => ramp(0.25 + 0.75 * t));
     const label = `${colour.title}, ${tick(least)} to ${tick(most)}`;
-    const key = legend([{ text: label, kind: 'strip', colours: strip }], 0, frame.width);
     const brushes = brushed(this.store.state);
     const shown = placeOf(this.checkpoints.head(this.store.state.head));
     const clear = ({ head }: Spot) => (brushes.size === 0 || brushes.has(placeOf(head)) ? 1 : 0.15);
-    const drawn = chart({
+    const drawn = chartWithLegend({
       label: this.caption(spots.length),
       width: frame.width,
-      height: Math.round(Math.min(430, frame.width * 0.7)) + key.height,
-      marginTop: key.height + 22,
+      height: Math.round(Math.min(430, frame.width * 0.7)),
       marginLeft: 56,
+      entries: [{ text: label, kind: 'strip', colours: strip }],
       marginBottom: 42,
       x: { label: `${x.title} →`, labelAnchor: 'center', tickFormat: tick, nice: true, ticks: 6 },
       y: { label: `↑ ${y.title}`, tickFormat: tick, nice: true },
       marks: [
-        () => key.render(),
         gridX({ strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
         dot(spots, {
