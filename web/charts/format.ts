@@ -63,3 +63,16 @@ export function decades([low, high]: [number, number]): number[] {
   const count = Math.floor((to - from) / step) + 1;
   return Array.from({ length: count }, (_, i) => Number(`1e${to - i * step}`));
 }
+
+/** A share as a whole number of hundredths: 40%. */
+export const percent = (share: number) => `${Math.round(100 * share)}%`;
+
+/** A text as a sentence begins. */
+export const capitalized = (text: string) => text[0].toUpperCase() + text.slice(1);
+
+/** The first of 1, 2 and 5 times powers of ten that is at least a number above 0. */
+export function roundUp(value: number): number {
+  const decade = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 5].find((it) => it * decade >= value * (1 - 1e-9)) ?? 10;
+  return Number((step * decade).toPrecision(1));
+}

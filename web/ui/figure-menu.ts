@@ -1,3 +1,4 @@
+import { capitalized } from '../charts/format';
 import { citationOf, type Provenance } from '../charts/provenance';
 import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { csvOf, jsonOf, type Table } from '../charts/table';
@@ -50,7 +51,7 @@ export function figureMenu(shared: Shared): HTMLElement {
   add('Link', `Copy the link to ${name}`, (button) => copy(shared.provenance().link)(button));
   if (document.fullscreenEnabled)
     add('Full screen', `${name} on the whole screen`, () => void root.requestFullscreen());
-  const figure = name[0].toUpperCase() + name.slice(1);
+  const figure = capitalized(name);
   for (const format of FORMATS) {
     const thing = format in NUMBERS ? `Numbers of ${name}` : figure;
     const label = format.toUpperCase();

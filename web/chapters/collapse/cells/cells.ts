@@ -1,3 +1,4 @@
+import { roundUp } from '../../../charts/format';
 import type { Input, Collapsed } from '../../../engine/protocol';
 import { allowed, limitsOf } from '../../../state/control';
 import { lastVariance, widthOf, gridSettingOf } from '../../../state/setting';
@@ -16,13 +17,6 @@ type Range = [number, number];
 export interface Plane {
   x: Range;
   y: Range;
-}
-
-/** The next of 1, 2, 5, 10, 20, ... that is not below a positive value. */
-function roundUp(value: number): number {
-  const decade = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 5].find((it) => it * decade >= value * (1 - 1e-9)) ?? 10;
-  return Number((step * decade).toPrecision(1));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { capitalized, short } from '../../../charts/format';
 import { BARS } from '../../../charts/with-error';
 import type { LayerMeasure } from '../../../engine/protocol';
 import { pointsOf, type Curve } from './curves';
@@ -54,7 +54,7 @@ export function titleText(curve: Curve, threshold: number): string {
   const where = `after ${end.layer} layers at variance ${short(end.variance)}`;
   if (keepsBoth(end)) return `Neither collapse ${where}`;
   const lost = lostIn(end);
-  return lost && `${lost[0].toUpperCase()}${lost.slice(1)} ${where}`;
+  return lost && `${capitalized(lost)} ${where}`;
 }
 
 /**

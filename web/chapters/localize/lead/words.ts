@@ -1,4 +1,4 @@
-import { count, short } from '../../../charts/format';
+import { capitalized, count, short } from '../../../charts/format';
 import { withError } from '../../../charts/with-error';
 import type { Measure, Simulated } from '../../../engine/protocol';
 import { settingControls } from '../../../state/setting';
@@ -81,7 +81,7 @@ export function otherTokensText({ measure, means, others }: Lines): string {
 export function titleOf(lines: Lines): string {
   if (lines.measure !== 'localization') {
     const axis = AXES[lines.measure];
-    return `${axis[0].toUpperCase()}${axis.slice(1)} against the variance`;
+    return `${capitalized(axis)} against the variance`;
   }
   if (fails(lines)) return 'Here localization rises with the variance';
   if (lines.tokens === USUAL_TOKENS) return entryOf('lead').title;

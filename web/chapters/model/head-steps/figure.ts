@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { capitalized, short } from '../../../charts/format';
 import { MarkTip } from '../../../charts/mark-tip';
 import { layerColour } from '../../../charts/palette';
 import type { Table } from '../../../charts/table';
@@ -92,7 +92,7 @@ export class HeadStepsFigure implements Figure {
     const isClear = (place: string) => brushes.size === 0 || brushes.has(place);
     const colours = Array.from({ length: layers }, (_, layer) => layerColour(layer, layers));
     return {
-      title: `${label[0].toUpperCase()}${label.slice(1)}`,
+      title: capitalized(label),
       entries: [{ text: `heads, layers 0–${layers - 1}`, kind: 'strip', colours }],
       x: { label: 'training step →', values: this.steps(), say: (step) => `step ${step}` },
       y: { name: label, log: isWide(paths.flatMap(({ heads }) => heads.map(of))) },

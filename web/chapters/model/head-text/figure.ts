@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { capitalized, short } from '../../../charts/format';
 import { legend } from '../../../charts/legend';
 import { columnOf } from '../table/columns';
 import { entryOf, referTo } from '../../../ui/registry';
@@ -336,7 +336,7 @@ export class HeadTextFigure implements Figure {
   private title(pattern: Pattern | null): string {
     if (!pattern) return entryOf(this.id).title;
     const name = this.shared ? this.sharedName() : placeName(this.place());
-    return `${name[0].toUpperCase()}${name.slice(1)} attends to ${KINDS[pattern.kind].keys}`;
+    return `${capitalized(name)} attends to ${KINDS[pattern.kind].keys}`;
   }
 
   /** Says something beside the picture, or takes that away again; what the runner complains of stays. */

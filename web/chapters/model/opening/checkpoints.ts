@@ -5,7 +5,7 @@ import { weightsOf, type Checkpoint, type OpenedCheckpoint } from '../../shared/
 import type { HeadRegistry, Model } from '../../../heads/registry';
 import type { HeadMeasurements } from '../reading/measurements';
 import type { State } from '../state';
-import { count } from '../../../charts/format';
+import { capitalized, count } from '../../../charts/format';
 import { EngineError, type Pool } from '../../../engine/pool';
 import type { RunOptions } from '../../../engine/run-options';
 import { shardText } from '../files/files';
@@ -160,7 +160,7 @@ export function reportOf(
 ): string {
   const { name } = checkpoint;
   const shard = shardText(checkpoint);
-  const noted = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1).replace(/\.?$/, '.')}`).join('');
+  const noted = notes.map((note) => ` ${capitalized(note).replace(/\.?$/, '.')}`).join('');
   const left = excluded.length > 0 ? ` Left out: ${excluded.join(', ')}.` : '';
   return (
     `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, bytesOf(checkpoint))} ` +

@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { percent, short } from '../../../charts/format';
 import type { Attended } from '../../../engine/protocol';
 import { referTo } from '../../../ui/registry';
 import { KINDS, type Pattern } from './patterns';
@@ -15,7 +15,6 @@ const SHAPES = [
 const FEW = 0.6;
 
 const shapeOf = (entropy: number) => SHAPES.find(({ from }) => entropy >= from);
-const percent = (share: number) => `${Math.round(100 * share)}%`;
 
 /**
  * What a head does on the typed text, in words, and on the passages where it does something else there;

@@ -1,4 +1,4 @@
-import { count, short, tick } from '../../../charts/format';
+import { capitalized, count, short, tick } from '../../../charts/format';
 import { chartWithLegend, line, link, text, type Chart } from '../../../charts/plot';
 import { RectangleBrush, type Box } from '../../../charts/rectangle';
 import { finiteCell, type Table } from '../../../charts/table';
@@ -328,7 +328,7 @@ export class PredictorsFigure implements Figure {
     const { name, adds } = LEVELS[level];
     const { label, meaning } = predictedMeasures[quantity];
     const said =
-      `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}. Level ${level} of ` +
+      `${capitalized(label)}: ${meaning}. Level ${level} of ` +
       `${LEVELS.length - 1}, ${name}: ${level > 0 && isNested(level) ? 'adds ' : ''}${adds}.`;
     const model = this.checkpoints.model.name;
     if (!predictions) return `${said} ${model} is not measured yet.`;

@@ -1,4 +1,4 @@
-import { decade, decades, short, tick } from '../../../charts/format';
+import { decade, decades, roundUp, short, tick } from '../../../charts/format';
 import { type Entry, legend } from '../../../charts/legend';
 import { element } from '../../../charts/picture';
 import { chart, gridY, line, text, compose, partOf } from '../../../charts/plot';
@@ -104,12 +104,6 @@ export function thinned(rows: Row[]): Row[] {
 /** A measure of a run along its steps. What is no number leaves a gap. */
 function pointsOf({ run }: RunStyle, measure: Shown, log = false): [number, number][] {
   return thinned(run.rows).map(({ step, value }) => [step, log && value[measure] <= 0 ? NaN : value[measure]]);
-}
-
-/** The next of 1, 2, 5, 10, 20, ... that is not below a positive number. */
-function roundUp(value: number): number {
-  const unit = 10 ** Math.floor(Math.log10(value));
-  return unit * ([1, 2, 5, 10].find((it) => it * unit >= value * (1 - 1e-9)) ?? 10);
 }
 
 /** The common axis: it ends at a round number of steps, or at the end of the comparison, which has to begin. */

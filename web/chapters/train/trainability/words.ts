@@ -1,5 +1,5 @@
 // What the figure of the experiment on initializations shows.
-import { short } from '../../../charts/format';
+import { capitalized, short } from '../../../charts/format';
 import { html } from '../../../ui/dom';
 import { analysed, labelsOf, PREDICTORS, type Predictor, type PublishedResults } from '../experiments/results';
 
@@ -144,7 +144,7 @@ export function flatText(panel: string, cells: readonly MapCell[]): string {
   const [low, high] = lossRange(cells.filter((cell) => cell.panel === panel));
   if (high - low >= LEAST_RANGE) return '';
   return (
-    `${panel[0].toUpperCase()}${panel.slice(1)}: the final losses of all cells differ by at most ` +
+    `${capitalized(panel)}: the final losses of all cells differ by at most ` +
     `${short(high - low)} bits per byte. The correlations rank differences that are too small to matter.`
   );
 }

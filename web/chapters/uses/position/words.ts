@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { percent, short } from '../../../charts/format';
 import { withError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import type { Measured, PositionOutput } from './lab';
@@ -47,8 +47,6 @@ export const presets: readonly LabPreset<Measured>[] = [
     claim: ({ near, wide }) => near.random_high < wide.random_low,
   },
 ];
-
-const percent = (share: number) => `${Math.round(100 * share)}%`;
 
 /** What the minima found say of the transition, and of a start at random. */
 export function claim({ rows, crossing, crossing_error, crossed, theory_crossing }: PositionOutput): string {
