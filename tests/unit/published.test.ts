@@ -204,4 +204,6 @@ test('a method has one place among the series in every figure, and no two share 
   for (const places of [runs, rates, placesOf(['qk-decay', 'locater-random', 'locater-covariance'])]) {
     expect(new Set(places).size).toBe(places.length);
   }
+  const atEqualDeviation = placesOf(['metric-k2', 'metric-k0', 'metric-k4', 'frobenius-k2', 'effective-k2']);
+  expect(atEqualDeviation.slice(3)).toEqual(placesOf(['locater-frobenius', 'locater-effective']));
 });
