@@ -101,7 +101,7 @@ export class RunCards {
     }
     for (const run of runs) {
       this.tell(run);
-      if (!run.checkpoint) this.say(run, '', 'Text appears here.');
+      if (!run.checkpoint) this.say(run, '', '…');
     }
     this.draw();
   }
