@@ -7,8 +7,8 @@
 
 #include "catch.h"
 #include "checkpoint_failure.h"
+#include "nn/activation.h"
 #include "nn/loss.h"
-#include "nn/sigmoid.h"
 #include "small_run.h"
 #include "training/masked_tokens.h"
 

@@ -8,7 +8,7 @@
 #include "checkpoint/config.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
-#include "nn/gated_mlp.h"
+#include "nn/mlp.h"
 #include "safetensors_writer.h"
 #include "small_model.h"
 

@@ -4,9 +4,9 @@
 
 #include "catch.h"
 #include "checkpoint_failure.h"
+#include "nn/activation.h"
 #include "nn/attention.h"
 #include "nn/loss.h"
-#include "nn/sigmoid.h"
 #include "small_model.h"
 #include "small_run.h"
 #include "test_matrices.h"

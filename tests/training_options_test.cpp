@@ -428,7 +428,7 @@ TEST_CASE("every option resumes bit by bit") {
   std::vector<TrainSettings> all(17, small_run());
   all[0].regularizer.kind = RegularizerKind::locater_effective;
   all[1].regularizer.kind = RegularizerKind::locater_covariance;
-  all[1].regularizer.target_kind = TargetKind::own;
+  all[1].regularizer.target_kind = TargetKind::initial;
   all[2].regularizer.kind = RegularizerKind::locater_random;
   all[3].dropout = 0.2;
   all[4].optimizer.qk_clip = 1e-3;

@@ -117,7 +117,7 @@ TEST_CASE("a run taken up again gives the same log and weights, bit by bit") {
   for (const RegularizerKind kind : regularizer_kinds()) {
     TrainSettings settings = small_run();
     settings.regularizer.kind = kind;
-    settings.regularizer.target_kind = TargetKind::own;
+    settings.regularizer.target_kind = TargetKind::initial;
     if (kind == RegularizerKind::locater) {
       settings.model.positions = Positions::rotary;
       settings.model.key_heads = 1;

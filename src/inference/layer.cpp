@@ -8,7 +8,7 @@
 #include "nn/attention.h"
 #include "nn/linear.h"
 #include "nn/mlp.h"
-#include "nn/rms_norm.h"
+#include "nn/norm.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {

@@ -1,6 +1,5 @@
 #include "nn/activation.h"
 
-#include "nn/sigmoid.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -29,9 +28,9 @@ struct GeluNew {
   }
   EIGENSCOPE_INLINE Scalar value(Scalar x) const { return Scalar(0.5) * x * (1 + tanh(x)); }
   EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
-    const Scalar own = tanh(x);
+    const Scalar tangent = tanh(x);
     const Scalar inner = Scalar(kScale) * (1 + 3 * Scalar(kCubic) * x * x);
-    return Scalar(0.5) * (1 + own + x * (1 - own * own) * inner);
+    return Scalar(0.5) * (1 + tangent + x * (1 - tangent * tangent) * inner);
   }
 };
 
@@ -45,8 +44,8 @@ template <class Scalar>
 struct Silu {
   EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * sigmoid(x); }
   EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
-    const Scalar own = sigmoid(x);
-    return own * (1 + x * (1 - own));
+    const Scalar logistic = sigmoid(x);
+    return logistic * (1 + x * (1 - logistic));
   }
 };
 
@@ -56,8 +55,8 @@ struct QuickGelu {
 
   EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * sigmoid(Scalar(kScale) * x); }
   EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
-    const Scalar own = sigmoid(Scalar(kScale) * x);
-    return own * (1 + Scalar(kScale) * x * (1 - own));
+    const Scalar logistic = sigmoid(Scalar(kScale) * x);
+    return logistic * (1 + Scalar(kScale) * x * (1 - logistic));
   }
 };
 

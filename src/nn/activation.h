@@ -1,9 +1,10 @@
-// Activations of the MLP, entry by entry.
+// Activations of the MLP, entry by entry, and the logistic function.
 #pragma once
 
 #include <span>
 
 #include "nn/tensor.h"
+#include "support/vector_math.h"
 
 namespace eigenscope {
 
@@ -15,7 +16,7 @@ enum class Activation {
   quick_gelu  ///< x / (1 + exp(-1.702 x)), another approximation of GELU, of CLIP
 };
 
-/// Each of `values` becomes its activation.
+/// Replaces each of `values` by its activation.
 template <class Scalar>
 void activate(Activation kind, std::span<Scalar> values);
 /// Y = activation(X); X and Y may be one matrix.
@@ -24,5 +25,12 @@ void activation_forward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>
 /// dX = activation'(X) dY; `gradient` is dY before and dX after. The slope of ReLU at 0 is 0.
 template <class Scalar>
 void activation_backward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>& gradient);
+
+/// Logistic function 1/(1 + exp(-x)) by exp_nonpositive, with the same bits on every platform.
+template <class Scalar>
+EIGENSCOPE_INLINE Scalar sigmoid(Scalar x) {
+  const Scalar small = exp_nonpositive(x < 0 ? x : -x);
+  return (x < 0 ? small : Scalar(1)) / (1 + small);
+}
 
 }  // namespace eigenscope

@@ -167,26 +167,26 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
       const HeadReading<Scalar>& reading = readings[static_cast<std::size_t>(head)];
       const HeadInput<Scalar> in = head_input(shape, fused, head, column);
       const Index first = shape.weights_column(sequence, head);
-      Scalar* const own_out = part(out, head * shape.head_width, column);
+      Scalar* const head_out = part(out, head * shape.head_width, column);
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
         if (reading.bits > 0) round_logits(reading.bits, shape, logits);
         if (offsets.longest > 0) {
-          const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
-          own.add(scale, reading.factor, logits);
+          const OffsetLogits<Scalar> terms(shape, offsets, sequence, head);
+          terms.add(scale, reading.factor, logits);
           softmax_columns(Scalar(1), shape.visible, logits);
-          own.clear_unseeing(logits);
+          terms.clear_unseeing(logits);
         } else if (places.empty()) {
           softmax_columns(scale * reading.factor, shape.visible, logits);
         } else {
-          const auto own = places.subspan(static_cast<std::size_t>(column),
-                                          static_cast<std::size_t>(shape.length));
-          softmax_places(scale * reading.factor, own, logits);
+          const auto of_sequence = places.subspan(static_cast<std::size_t>(column),
+                                                  static_cast<std::size_t>(shape.length));
+          softmax_places(scale * reading.factor, of_sequence, logits);
         }
       };
       if (reading.retrieval == Retrieval::soft) {
-        attend_head(in, shape.visible, softmax, part(weights, 0, first), own_out, out.rows());
+        attend_head(in, shape.visible, softmax, part(weights, 0, first), head_out, out.rows());
       } else {
-        choose_keys(in, reading, scale, shape.visible, first, part(weights, 0, first), own_out,
+        choose_keys(in, reading, scale, shape.visible, first, part(weights, 0, first), head_out,
                     out.rows());
       }
     }
@@ -241,15 +241,15 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
                part(dfused, shape.value_row(head), column), leading, true);
       if (prior.weight > 0) add_prior_slopes(prior, length, p, ds);
       if (offsets.longest > 0) {
-        const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
-        own.add_slopes(in, p, ds, slopes);
+        const OffsetLogits<Scalar> terms(shape, offsets, sequence, head);
+        terms.add_slopes(in, p, ds, slopes);
       }
       for (Index t = 0; t < length; ++t) {
         Scalar* const d = ds + t * length;
-        const Scalar* const own = s + t * length;
+        const Scalar* const weight = s + t * length;
         const Index keys = shape.keys(t);
-        const Scalar mean = lane_sum<Scalar>(keys, [&](Index i) { return own[i] * d[i]; });
-        for (Index i = 0; i < keys; ++i) d[i] = scale * own[i] * (d[i] - mean);
+        const Scalar mean = lane_sum<Scalar>(keys, [&](Index i) { return weight[i] * d[i]; });
+        for (Index i = 0; i < keys; ++i) d[i] = scale * weight[i] * (d[i] - mean);
         std::fill(d + keys, d + length, Scalar(0));
       }
       multiply_seen(shape.visible, width, length, in.key, factor<Scalar>(ds, length),

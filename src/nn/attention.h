@@ -56,11 +56,11 @@ void attend_head(const HeadInput<Scalar>& head, Entries visible, const Softmax& 
 /// query sees; other weights become 0.
 template <class Scalar>
 void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> logits);
-/// The same of one column of `length` logits whose query sees the keys `seen`.
+/// softmax_columns of one column of `length` logits whose query sees the keys `seen`.
 template <class Scalar>
 void softmax_column(Scalar scale, KeyRange seen, Eigen::Index length, Scalar* logits);
 
-/// How queries, keys and values lie in one fused matrix, (H + 2 G) d_h x B T: H heads of queries, then
+/// Places of queries, keys and values in one fused matrix, (H + 2 G) d_h x B T: H heads of queries, then
 /// G of keys, then G of values.
 struct AttentionShape {
   Eigen::Index heads = 1, groups = 1, head_width = 1, length = 1, batch = 1;
@@ -75,7 +75,7 @@ struct AttentionShape {
   Eigen::Index weights_column(Eigen::Index sequence, Eigen::Index head) const {
     return (sequence * heads + head) * length;
   }
-  /// Keys that a query sees: the first ones.
+  /// Number of keys that a query sees, which are the first ones.
   Eigen::Index keys(Eigen::Index query) const {
     return visible == Entries::upper ? query + 1 : length;
   }
@@ -88,7 +88,7 @@ enum class Retrieval {
   random,  ///< control: one of those that it sees, drawn at random
 };
 
-/// How a head makes weights of its logits.
+/// The map from a head's logits to its attention weights.
 template <class Scalar>
 struct HeadReading {
   Retrieval retrieval = Retrieval::soft;
@@ -96,25 +96,25 @@ struct HeadReading {
   int bits =
       0;  ///< significant bits of the logits of soft weights, up to kMostLogitBits; 0 for all
 };
-/// Fewer than a single-precision number has.
+/// Largest HeadReading::bits: one less than a single-precision number has.
 inline constexpr int kMostLogitBits = 23;
 
-/// Where a token stands and which keys its query sees, when contexts are encoded in parallel.
+/// Position of a token and the keys that its query sees, when contexts are encoded in parallel.
 struct TokenPlace {
-  Eigen::Index position = 0;  ///< by which rotary positions turn it
-  /// Of its sequence the query sees the keys below `shared` and those from `first` to its own.
+  Eigen::Index position = 0;  ///< position for the rotary angles
+  /// The query sees the keys of its sequence below `shared` and those from `first` to its own place.
   Eigen::Index shared = 0, first = 0;
-  double factor = 1;  ///< of its logits, positive
+  double factor = 1;  ///< positive factor of the logits
 };
 
-/// What depends on the offset between query and key alone, for sequences of up to L tokens.
+/// Terms of the logits that depend on the offset between query and key alone, for sequences of up to L tokens.
 template <class Scalar>
 struct OffsetTerms {
   Eigen::Index longest = 0;  ///< L; 0 for no terms
   /// Added to the logits after division by sqrt(d_h), H columns: for the key k of the query q in row
   /// L - 1 + k - q of L rows with causal attention, of 2 L - 1 otherwise. Null for none.
   const Scalar* bias = nullptr;
-  /// By distance |q - k|, for all sequences (L) or for each (L x B): 0 where no query sees the key.
+  /// Whether queries see the keys at distance |q - k|: L entries for all sequences, or L x B.
   /// Empty where all are seen. A query that sees no key has weights of 0.
   std::span<const char> kept = {};
 
@@ -123,12 +123,12 @@ struct OffsetTerms {
   }
 };
 
-/// What attention_backward adds to the gradients by OffsetTerms.
+/// Gradients by OffsetTerms, to which attention_backward adds.
 template <class Scalar>
 struct OffsetSlopes {
   Scalar* bias = nullptr;  ///< as OffsetTerms::bias; null for none
-  /// By distance: the loss with the keys at this distance minus that without, as far as it is linear in the
-  /// outputs of the heads, one key of a row at a time; summed over rows. Null for none.
+  /// For each distance the loss with the keys at this distance minus the loss without them, linearized in the outputs of
+  /// the heads, one key of a row at a time, and summed over rows. Null for none.
   Scalar* kept = nullptr;
 };
 
@@ -149,13 +149,13 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
                        Matrix<Scalar>& out, std::span<const TokenPlace> places = {},
                        const OffsetTerms<Scalar>& offsets = {});
-/// The same with weights that no query or key changes: all on the token itself, or with `self` false all
-/// 0, and so O.
+/// attention_forward with fixed weights: each token has weight 1 on itself with `self`; otherwise all weights and O are
+/// 0.
 template <class Scalar>
 void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
-/// For factors of 1 and the exact softmax, hard weights, or fixed weights, which give queries and keys a
-/// gradient of 0. dFused as fused. With `hard` the gradient goes from the weights to the logits as through the
+/// Computes dFused, of the shape of `fused`, for readings with factor 1: the exact softmax, hard weights, or fixed weights
+/// (whose queries and keys have a gradient of 0). With `hard` the gradient goes from the weights to the logits as through the
 /// softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward pass. The
 /// loss has the term of `prior` beside what gave dO, for the queries that see its key; not with `hard`.
 template <class Scalar>

@@ -97,8 +97,8 @@ void OffsetLogits<Scalar>::add_kept_slopes(const HeadInput<Scalar>& in, const Sc
       } else {
         const Scalar above = logit(key) - logit(first);
         const Scalar ratio = exp_nonpositive(-std::abs(above));
-        const Scalar own = above < 0 ? p[first] * ratio : p[first];
-        slope += own / (own + (above < 0 ? 1 : ratio)) * (d[key] - mean);
+        const Scalar weight = above < 0 ? p[first] * ratio : p[first];
+        slope += weight / (weight + (above < 0 ? 1 : ratio)) * (d[key] - mean);
       }
     }
   }

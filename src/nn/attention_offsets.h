@@ -21,9 +21,10 @@ class OffsetLogits {
 
   /// factor (scale K^T Q + bias) in the place of K^T Q, and kHiddenLogit for keys that are not seen.
   void add(Scalar scale, Scalar factor, Eigen::Map<Matrix<Scalar>> logits) const;
-  /// Zeros for the queries that see no key.
+  /// Sets the weights of queries that see no key to 0.
   void clear_unseeing(Eigen::Map<Matrix<Scalar>> weights) const;
-  /// Adds to the slopes, for T x T weights of the forward pass and the gradient by them.
+  /// Adds the gradients to `slopes`. `weights` are those of the forward pass and `by_weight` is the gradient by them, both
+  /// T x T.
   void add_slopes(const HeadInput<Scalar>& in, const Scalar* weights, const Scalar* by_weight,
                   const OffsetSlopes<Scalar>& slopes) const;
 
@@ -33,7 +34,7 @@ class OffsetLogits {
   bool sees(Index query, Index key) const {
     return kept_ == nullptr || kept_[std::abs(query - key)] != 0;
   }
-  /// Of the first key in the column of a head; those of the next keys follow.
+  /// Row of the first key in the column of a head; the next keys follow.
   Index row(Index query) const { return longest_ - 1 - query; }
   void add_bias_slopes(const Scalar* weights, const Scalar* by_weight, Scalar* bias) const;
   void add_kept_slopes(const HeadInput<Scalar>& in, const Scalar* weights, const Scalar* by_weight,

@@ -7,7 +7,7 @@
 
 namespace eigenscope {
 
-/// The masks of one training step.
+/// Parameters of the dropout masks of one training step.
 struct Dropout {
   double rate = 0;  ///< share of the entries that become zero, in [0, 1)
   std::uint64_t seed = 1;

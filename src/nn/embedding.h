@@ -14,6 +14,7 @@ using TokenId = std::int32_t;
 template <class Scalar>
 void embedding_forward(std::span<const TokenId> tokens, Eigen::Index length,
                        const Scalar* embedding, const Scalar* positions, Matrix<Scalar>& x);
+/// Adds the columns of dX to the gradients of their token and position; `dpositions` may be null.
 template <class Scalar>
 void embedding_backward(std::span<const TokenId> tokens, Eigen::Index length,
                         const Matrix<Scalar>& dx, Scalar* dembedding, Scalar* dpositions);

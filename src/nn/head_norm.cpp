@@ -53,14 +53,14 @@ void head_norm_backward(const AttentionShape& shape, const Scalar* query_gain,
     Scalar* const dgain = key ? dkey_gain : dquery_gain;
     const Scalar* const z = projected.data() + row + column * projected.rows();
     Scalar* const slope = gradient.data() + row + column * gradient.rows();
-    const Scalar own = inverse(head, column);
+    const Scalar norm_inverse = inverse(head, column);
     Scalar along = 0;
     for (Index i = 0; i < width; ++i) {
-      dgain[i] += slope[i] * z[i] * own;
+      dgain[i] += slope[i] * z[i] * norm_inverse;
       along += slope[i] * gain[i] * z[i];
     }
-    along *= own * own / static_cast<Scalar>(width);
-    for (Index i = 0; i < width; ++i) slope[i] = own * (gain[i] * slope[i] - along * z[i]);
+    along *= norm_inverse * norm_inverse / static_cast<Scalar>(width);
+    for (Index i = 0; i < width; ++i) slope[i] = norm_inverse * (gain[i] * slope[i] - along * z[i]);
   });
 }
 

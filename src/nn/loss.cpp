@@ -26,11 +26,11 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
       if (!each.empty()) each[static_cast<std::size_t>(t)] = 0;
       continue;
     }
-    const Scalar own = column[target];
+    const Scalar logit = column[target];
     const Scalar largest = lane_largest(column, vocabulary);
     for (Index i = 0; i < vocabulary; ++i) column[i] = exp_nonpositive(column[i] - largest);
     const Scalar total = lane_sum<Scalar>(vocabulary, [&](Index i) { return column[i]; });
-    const double term = std::log(static_cast<double>(total)) + static_cast<double>(largest - own);
+    const double term = std::log(static_cast<double>(total)) + static_cast<double>(largest - logit);
     loss += term;
     if (!each.empty()) each[static_cast<std::size_t>(t)] = term;
     if (!gradient) continue;

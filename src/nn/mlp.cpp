@@ -4,6 +4,8 @@
 
 namespace eigenscope {
 
+using Eigen::Index;
+
 template <class Scalar>
 void mlp_forward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, Matrix<Scalar>& up,
                  Matrix<Scalar>& active, Matrix<Scalar>& y) {
@@ -29,5 +31,30 @@ void mlp_backward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, const 
                              Matrix<Scalar>&, Matrix<Scalar>&, const MlpGradients<Scalar>&);
 EIGENSCOPE_MLP(float)
 EIGENSCOPE_MLP(double)
+
+template <class Scalar>
+void gated_forward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& active) {
+  for (Index i = 0; i < gate.size(); ++i) {
+    const Scalar x = gate.data()[i];
+    active.data()[i] = x * sigmoid(x) * up.data()[i];
+  }
+}
+
+template <class Scalar>
+void gated_backward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& gradient,
+                    Matrix<Scalar>& dgate) {
+  for (Index i = 0; i < gate.size(); ++i) {
+    const Scalar x = gate.data()[i], logistic = sigmoid(x), slope = gradient.data()[i];
+    dgate.data()[i] = slope * up.data()[i] * logistic * (1 + x * (1 - logistic));
+    gradient.data()[i] = slope * x * logistic;
+  }
+}
+
+template void gated_forward(const Matrix<float>&, const Matrix<float>&, Matrix<float>&);
+template void gated_forward(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
+template void gated_backward(const Matrix<float>&, const Matrix<float>&, Matrix<float>&,
+                             Matrix<float>&);
+template void gated_backward(const Matrix<double>&, const Matrix<double>&, Matrix<double>&,
+                             Matrix<double>&);
 
 }  // namespace eigenscope

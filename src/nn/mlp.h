@@ -1,4 +1,4 @@
-// The MLP of a transformer block: two linear maps with an activation between them.
+// The MLP of a transformer block: two linear maps with an activation between them, or gated.
 #pragma once
 
 #include "nn/activation.h"
@@ -31,5 +31,13 @@ template <class Scalar>
 void mlp_backward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, const Matrix<Scalar>& up,
                   const Matrix<Scalar>& active, const Matrix<Scalar>& dy, Matrix<Scalar>& dup,
                   Matrix<Scalar>& dx, const MlpGradients<Scalar>& gradients);
+
+/// SwiGLU (Shazeer, arXiv:2002.05202), LLaMA's MLP without biases: active = silu(gate) up, entry by entry, with silu(x) = x / (1 + exp(-x)). All hidden x N.
+template <class Scalar>
+void gated_forward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& active);
+/// `gradient` is that by `active` before and that by `up` after; `dgate` becomes that by `gate`.
+template <class Scalar>
+void gated_backward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& gradient,
+                    Matrix<Scalar>& dgate);
 
 }  // namespace eigenscope

@@ -15,7 +15,7 @@ enum class RotaryPairs {
   kNeighbours  ///< 2i and 2i + 1
 };
 
-/// How positions turn a head: pair p of the first `turned` coordinates by position times
+/// Rotary positions of a head: pair p of the first `turned` coordinates by position times
 /// angle_scale[p] base^(-2 p/turned) (Su et al., 2021, arXiv:2104.09864).
 struct Rotary {
   RotaryPairs pairs = RotaryPairs::kNone;
@@ -29,7 +29,7 @@ struct Rotary {
   bool operator==(const Rotary&) const = default;
 };
 
-/// The angle by which one position turns a pair.
+/// Angle in radians between neighbouring positions of pair number `pair`.
 double angle_of(const Rotary& rotary, Eigen::Index pair);
 
 /// The two coordinates of pair number `pair` out of `count`; not for kNone.
@@ -57,7 +57,7 @@ class RotaryTurns {
   /// by R(t). Queries also get the model's factor.
   void turn_queries(Eigen::Index head_width, Eigen::MatrixXf& queries) const;
   void turn_keys(Eigen::Index head_width, Eigen::MatrixXf& keys) const;
-  /// The same for tokens of several passages that are all at `position`.
+  /// Turns queries, or keys, of several passages that are all at `position`, in place.
   void turn_queries(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& queries) const;
   void turn_keys(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& keys) const;
   /// The queries and keys of a batch's fused matrix, in place: those at position t by R(t), or, with

@@ -59,17 +59,17 @@ std::vector<std::byte> llama(const Model<float>& model, TensorFormat format) {
   LlamaWriter write(model);
   write.embedding("model.embed_tokens", layout.embedding);
   for (Index layer = 0; layer < s.depth; ++layer) {
-    const LayerOffsets& own = layout.layers[static_cast<std::size_t>(layer)];
+    const LayerOffsets& offsets = layout.at(layer);
     const std::string prefix = "model.layers." + std::to_string(layer) + ".";
-    write.vector(prefix + "input_layernorm", own.norm1);
-    write.linear(prefix + "self_attn.q_proj", own.fused, fused, d, 0, d);
-    write.linear(prefix + "self_attn.k_proj", own.fused, fused, d, d, keys);
-    write.linear(prefix + "self_attn.v_proj", own.fused, fused, d, d + keys, keys);
-    write.linear(prefix + "self_attn.o_proj", own.projection, d, d, 0, d);
-    write.vector(prefix + "post_attention_layernorm", own.norm2);
-    write.linear(prefix + "mlp.gate_proj", own.gate, s.hidden(), d, 0, s.hidden());
-    write.linear(prefix + "mlp.up_proj", own.up, s.hidden(), d, 0, s.hidden());
-    write.linear(prefix + "mlp.down_proj", own.down, d, s.hidden(), 0, d);
+    write.vector(prefix + "input_layernorm", offsets.norm1);
+    write.linear(prefix + "self_attn.q_proj", offsets.fused, fused, d, 0, d);
+    write.linear(prefix + "self_attn.k_proj", offsets.fused, fused, d, d, keys);
+    write.linear(prefix + "self_attn.v_proj", offsets.fused, fused, d, d + keys, keys);
+    write.linear(prefix + "self_attn.o_proj", offsets.projection, d, d, 0, d);
+    write.vector(prefix + "post_attention_layernorm", offsets.norm2);
+    write.linear(prefix + "mlp.gate_proj", offsets.gate, s.hidden(), d, 0, s.hidden());
+    write.linear(prefix + "mlp.up_proj", offsets.up, s.hidden(), d, 0, s.hidden());
+    write.linear(prefix + "mlp.down_proj", offsets.down, d, s.hidden(), 0, d);
   }
   write.vector("model.norm", layout.final_norm);
   if (s.output == OutputKind::free) write.embedding("lm_head", layout.output);

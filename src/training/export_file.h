@@ -1,4 +1,4 @@
-// A trained model as other programs read it: Hugging Face's names of GPT-2 or LLaMA, in 16 bits if wanted.
+// A trained model for other programs: Hugging Face's names of GPT-2 or LLaMA, in 32 or 16 bits.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace eigenscope {
 enum class ExportFamily { gpt2, llama };
 ExportFamily export_family(const ModelSettings& settings);
 
-/// The weights alone, without what going on needs, rounded to `format`. Errors as export_family.
+/// The bytes of a .safetensors file with the weights alone, rounded to `format`. Throws as export_family does.
 std::vector<std::byte> export_model(const Model<float>& model, TensorFormat format);
-/// The config.json that belongs to them.
+/// The text of the config.json beside that file. Throws as export_family does.
 std::string export_config(const ModelSettings& settings, TensorFormat format);
 
 }  // namespace eigenscope

@@ -15,11 +15,14 @@ namespace {
 Eigen::MatrixXd orthonormal(Index size, Index count, std::uint64_t seed, std::uint64_t stream) {
   Eigen::MatrixXd basis = normal_matrix(size, count, seed, stream).cast<double>();
   for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j <= i; ++j) {  // the last time round, by its own length
+    for (Index j = 0; j <= i; ++j) {
       double product = 0;
       for (Index k = 0; k < size; ++k) product += basis(k, i) * basis(k, j);
-      if (i == j) basis.col(i) /= std::sqrt(product);
-      if (i != j) basis.col(i) -= product * basis.col(j);
+      if (i != j) {
+        basis.col(i) -= product * basis.col(j);
+      } else {
+        basis.col(i) /= std::sqrt(product);
+      }
     }
   }
   return basis;
@@ -39,9 +42,8 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, bool zero_me
   const double root = std::sqrt(std::abs(c));
   const std::uint64_t first_stream = model.layout().blocks.size();
   for (Index layer = 0; layer < settings.depth; ++layer) {
-    Eigen::Map<Matrix<Scalar>> fused(
-        model.parameters().data() + model.layout().layers[static_cast<std::size_t>(layer)].fused,
-        shape.fused(), d);
+    Eigen::Map<Matrix<Scalar>> fused(model.parameters().data() + model.layout().at(layer).fused,
+                                     shape.fused(), d);
     const Index members = settings.heads / settings.groups();
     for (Index group = 0; group * members < acting; ++group) {
       const auto stream =
@@ -52,8 +54,9 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, bool zero_me
       for (Index head = group * members; head < end; ++head) {
         fused.middleRows(head * width, width) += c < 0 ? Matrix<Scalar>(-rows) : rows;
       }
-      for (Scalar* own = rows.data(); zero_mean && own < rows.data() + rows.size(); own += width) {
-        std::rotate(own, own + 1, own + width);
+      for (Scalar* column = rows.data(); zero_mean && column < rows.data() + rows.size();
+           column += width) {
+        std::rotate(column, column + 1, column + width);
       }
       fused.middleRows(shape.key_row(group * members), width) += rows;
     }

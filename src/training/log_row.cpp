@@ -12,11 +12,10 @@ namespace {
 
 template <std::size_t N>
 std::size_t index_of(const std::array<LoggedMeasure, N>& measures, std::string_view name) {
-  const auto found = std::find_if(measures.begin(), measures.end(),
-                                  [&](const LoggedMeasure& it) { return it.name == name; });
-  if (found == measures.end())
+  const auto place = std::ranges::find(measures, name, &LoggedMeasure::name);
+  if (place == measures.end())
     throw InvalidArgument("measure", "be one of the log", "found '" + std::string(name) + "'");
-  return static_cast<std::size_t>(found - measures.begin());
+  return static_cast<std::size_t>(place - measures.begin());
 }
 
 template <class Rows>

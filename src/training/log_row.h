@@ -1,4 +1,4 @@
-// What a training run logs: names, meanings, and the row.
+// The log of a training run: names and meanings of its measures, and its rows.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace eigenscope {
 
-/// A number that is logged. Those that no step gave yet are NaN.
+/// A logged number. It is NaN before the first step that measures it.
 struct LoggedMeasure {
   std::string_view name;
   Help meaning;  ///< with symbol, unit and range
@@ -53,7 +53,7 @@ inline constexpr std::array kRunMeasures{
     LoggedMeasure{"gradient_mlp", "gradient norm of the MLP matrices in all layers"},
     LoggedMeasure{"gradient_vectors", "gradient norm of all gains and biases"},
 };
-/// Of a layer's output over the measured sequences (token_geometry), and of its gradient.
+/// Measures of a layer: the geometry of its output over the measured sequences (token_geometry), and its gradient.
 inline constexpr std::array kRunLayerMeasures{
     LoggedMeasure{"residual",
                   "||X - mean_t(X) 1^T||_F/||X||_F of the layer's output X, in [0, 1]; 0 is rank "
@@ -64,7 +64,7 @@ inline constexpr std::array kRunLayerMeasures{
     LoggedMeasure{"gradient_norm", "gradient norm of the layer's parameters"},
     LoggedMeasure{"gradient_query_key", "gradient norm of the layer's W_Q and W_K"},
 };
-/// Of a head: of W = W_Q W_K^T without LayerNorm's gain, and from `entropy` on means over the rows S of
+/// Measures of a head: of W = W_Q W_K^T without LayerNorm's gain, and from `entropy` on means over the rows S of
 /// its attention in the measured sequences, without the first row of each, which has one key. Logits are
 /// those after division by sqrt(d_h). With attention self S is the identity, with none the measures of S
 /// are NaN; those of W and of the logits are then of matrices that attention does not read.
@@ -126,7 +126,8 @@ struct LogRow {
   std::vector<std::array<double, kRunLayerMeasures.size()>> layers;
   std::vector<std::array<double, kRunHeadMeasures.size()>> heads;  ///< layer by layer
 
-  double measure(std::string_view name) const;  ///< of kRunMeasures
+  /// The measure of kRunMeasures with this name. All five throw InvalidArgument ("measure") for an unknown name.
+  double measure(std::string_view name) const;
   double& measure(std::string_view name);
   /// Mean over the heads, or the layers, that have a value (localization may be NaN).
   double head_mean(std::string_view name) const;

@@ -1,4 +1,4 @@
-// What a head's logits vary by: content, position, the query bias, the first token.
+// Decomposition of the variance of a head's logits into content, position, query bias and first token.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace eigenscope {
 struct LogitStatistics {
   /// Mean over rows of the variance of the logits (after 1/sqrt(d_h)) over the keys up to the query.
   double variance = 0;
-  /// Its parts, which add up to it exactly, in the order of kRunHeadMeasures: of content of the query with
+  /// The parts of `variance`, which add up to it exactly, in the order of kRunHeadMeasures: content of the query with
   /// content of the key; content with position, either way; position with position; the query bias with
   /// content and position; anything with the first token. A token x at position t is content + position, position being
   /// the mean over the batch at t; the first token as a key is the mean of the other positions and a
@@ -23,7 +23,8 @@ struct LogitStatistics {
   double self_excess = 0;
 };
 
-/// Of every head of the layer.
+/// The statistics of every head of `layer`, from 0, over the last batch of the model. The batch has sequences of at least
+/// two tokens.
 template <class Scalar>
 std::vector<LogitStatistics> logit_statistics(const Model<Scalar>& model, Eigen::Index layer);
 

@@ -1,4 +1,4 @@
-// Masked-token prediction: which tokens of a sequence are hidden and predicted.
+// Masked-token prediction: the tokens of a sequence that are masked and predicted.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace eigenscope {
 /// stands for a masked token.
 Eigen::Index model_vocabulary(const ModelSettings& settings, Eigen::Index tokens);
 
-/// Of a sequence of T tokens as inputs and as targets, max(1, round(share T)) at random places are masked in the
-/// inputs; the other targets become kNoTarget. Places are those of draw number `draw` of the seed.
+/// Replaces max(1, round(share T)) of the T `inputs`, at random places, by `mask`; the `targets` at all other places
+/// become kNoTarget. Draw number `draw` of the seed gives the places. `share` is in (0, 1].
 void mask_tokens(double share, TokenId mask, std::uint64_t seed, std::uint64_t draw,
                  std::span<TokenId> inputs, std::span<TokenId> targets);
 

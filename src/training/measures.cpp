@@ -27,8 +27,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 double norm_of_rows(const float* matrix, Index rows, Index columns, Index first, Index last) {
   double square = 0;
   for (Index column = 0; column < columns; ++column) {
-    const double own = gradient_norm(matrix + column * rows + first, last - first);
-    square += own * own;
+    const double norm = gradient_norm(matrix + column * rows + first, last - first);
+    square += norm * norm;
   }
   return std::sqrt(square);
 }
@@ -146,8 +146,8 @@ GradientNorms::GradientNorms(const ModelSettings& settings, const ParameterLayou
   std::fill(layers_query_key.begin(), layers_query_key.end(), 0.0);
   const Index query_key_rows = settings.width + settings.groups() * settings.head_width();
   for (const Block& block : layout.blocks) {
-    const float* const own = gradient.data() + block.offset;
-    const double norm = gradient_norm(own, block.size());
+    const float* const slopes = gradient.data() + block.offset;
+    const double norm = gradient_norm(slopes, block.size());
     const auto layer = static_cast<std::size_t>(block.layer);
     if (block.layer >= 0) layers[layer] += norm * norm;
     if (block.vector) {
@@ -155,8 +155,9 @@ GradientNorms::GradientNorms(const ModelSettings& settings, const ParameterLayou
     } else if (block.layer < 0) {
       embedding += norm * norm;
     } else if (block.offset == layout.layers[layer].fused) {
-      const double first = norm_of_rows(own, block.rows, block.columns, 0, query_key_rows);
-      const double rest = norm_of_rows(own, block.rows, block.columns, query_key_rows, block.rows);
+      const double first = norm_of_rows(slopes, block.rows, block.columns, 0, query_key_rows);
+      const double rest =
+          norm_of_rows(slopes, block.rows, block.columns, query_key_rows, block.rows);
       layers_query_key[layer] = first * first;
       query_key += first * first;
       value += rest * rest;
@@ -205,7 +206,7 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel,
           spectral_norm(in.middleCols(sequence * shape.length, shape.length).cast<double>()));
     }
     const std::vector<LogitStatistics> logits = logit_statistics(model, layer);
-    const Index bias = model.layout().layers[static_cast<std::size_t>(layer)].fused_bias;
+    const Index bias = model.layout().at(layer).fused_bias;
     for (Index head = 0; head < settings.heads; ++head) {
       const HeadFactors factors = model.head(layer, head);
       const auto [moments, modulus, localization, sigma] = spectrum_of(factors, kernel);
@@ -221,9 +222,9 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel,
           model.parameters()
               .segment(bias + head * shape.head_width, shape.head_width)
               .cast<double>();
-      const LogitStatistics& own = logits[static_cast<std::size_t>(head)];
+      const LogitStatistics& statistics = logits[static_cast<std::size_t>(head)];
       const RowMeans means = row_means(model, token_norms, factors, frobenius,
-                                       (factors.key * query_bias).norm(), own.self_excess);
+                                       (factors.key * query_bias).norm(), statistics.self_excess);
       row.heads[static_cast<std::size_t>(layer * settings.heads + head)] = {
           moments.mean(),
           moments.variance(),
@@ -235,15 +236,15 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel,
           means.entropy,
           bounded ? means.bound : kNaN,
           means.self_mass,
-          own.self_excess,
+          statistics.self_excess,
           means.self_reference,
           means.sensitivity,
-          own.variance,
-          own.parts[0],
-          own.parts[1],
-          own.parts[2],
-          own.parts[3],
-          own.parts[4],
+          statistics.variance,
+          statistics.parts[0],
+          statistics.parts[1],
+          statistics.parts[2],
+          statistics.parts[3],
+          statistics.parts[4],
           means.sink,
           largest[static_cast<std::size_t>(layer * settings.heads + head)],
           std::sqrt(eta_f / static_cast<double>(shape.head_width)),

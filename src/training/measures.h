@@ -1,4 +1,4 @@
-// What a row of the log says of the layers and heads of a model, from its last batch.
+// Measures of the layers and heads of a model on its last batch, for a row of the log.
 #pragma once
 
 #include "propagation/logit_law.h"
@@ -7,13 +7,13 @@
 
 namespace eigenscope {
 
-/// Norms of the gradient by parts of the model; NaN before the first step.
+/// Euclidean norms of the gradient by parts of the model; NaN before the first step.
 struct GradientNorms {
   double embedding, query_key, value, mlp, vectors;
   std::vector<double> layers, layers_query_key;
 
   explicit GradientNorms(Eigen::Index depth);
-  /// `gradient` by the parameters, as the optimizer sees them.
+  /// `gradient` is by the numbers that the optimizer trains.
   GradientNorms(const ModelSettings& settings, const ParameterLayout& layout,
                 const Vector<float>& gradient);
 };

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/gated_mlp.h"
+#include "nn/activation.h"
 #include "nn/head_norm.h"
 #include "nn/linear.h"
 #include "nn/loss.h"
+#include "nn/mlp.h"
 #include "nn/norm.h"
-#include "nn/rms_norm.h"
-#include "nn/sigmoid.h"
 #include "support/error.h"
 #include "support/gemm.h"
 
@@ -47,6 +46,12 @@ std::uint64_t dropout_place(Index layer, std::uint64_t part) {
   return 2 * static_cast<std::uint64_t>(layer) + part;
 }
 
+// The layout of settings that check_model allows.
+ParameterLayout checked_layout(const ModelSettings& settings) {
+  check_model(settings);
+  return ParameterLayout(settings);
+}
+
 }  // namespace
 
 ParameterLayout::ParameterLayout(const ModelSettings& settings) {
@@ -58,33 +63,33 @@ ParameterLayout::ParameterLayout(const ModelSettings& settings) {
   for (Index layer = 0; layer < settings.depth; ++layer) {
     add.layer = layer;
     const std::string prefix = "h." + std::to_string(layer) + ".";
-    LayerOffsets own;
-    own.norm1 = add.vector(prefix + "ln_1.weight", d);
-    if (!rms) own.norm1_bias = add.vector(prefix + "ln_1.bias", d);
-    own.fused = add.matrix(prefix + "attn.c_attn", settings.fused_width(), d);
-    own.fused_bias = add.vector(prefix + "attn.c_attn.bias", settings.fused_width());
-    own.projection = add.matrix(prefix + "attn.c_proj", d, d);
-    own.projection_bias = add.vector(prefix + "attn.c_proj.bias", d);
+    LayerOffsets offsets;
+    offsets.norm1 = add.vector(prefix + "ln_1.weight", d);
+    if (!rms) offsets.norm1_bias = add.vector(prefix + "ln_1.bias", d);
+    offsets.fused = add.matrix(prefix + "attn.c_attn", settings.fused_width(), d);
+    offsets.fused_bias = add.vector(prefix + "attn.c_attn.bias", settings.fused_width());
+    offsets.projection = add.matrix(prefix + "attn.c_proj", d, d);
+    offsets.projection_bias = add.vector(prefix + "attn.c_proj.bias", d);
     if (settings.positions == Positions::relative) {
-      const Index offsets = OffsetTerms<float>{settings.length}.rows(settings.visible());
-      own.relative = add.vector(prefix + "attn.relative_bias", offsets * settings.heads);
+      const Index biases = OffsetTerms<float>{settings.length}.rows(settings.visible());
+      offsets.relative = add.vector(prefix + "attn.relative_bias", biases * settings.heads);
     }
     if (settings.query_key_norm == QueryKeyNorm::rms) {
-      own.query_norm = add.vector(prefix + "attn.q_norm.weight", settings.head_width());
-      own.key_norm = add.vector(prefix + "attn.k_norm.weight", settings.head_width());
+      offsets.query_norm = add.vector(prefix + "attn.q_norm.weight", settings.head_width());
+      offsets.key_norm = add.vector(prefix + "attn.k_norm.weight", settings.head_width());
     }
     if (const Index hidden = settings.hidden(); hidden > 0) {
-      own.norm2 = add.vector(prefix + "ln_2.weight", d);
-      if (!rms) own.norm2_bias = add.vector(prefix + "ln_2.bias", d);
-      own.up = add.matrix(prefix + "mlp.c_fc", hidden, d);
-      own.up_bias = add.vector(prefix + "mlp.c_fc.bias", hidden);
-      own.down = add.matrix(prefix + "mlp.c_proj", d, hidden);
-      own.down_bias = add.vector(prefix + "mlp.c_proj.bias", d);
+      offsets.norm2 = add.vector(prefix + "ln_2.weight", d);
+      if (!rms) offsets.norm2_bias = add.vector(prefix + "ln_2.bias", d);
+      offsets.up = add.matrix(prefix + "mlp.c_fc", hidden, d);
+      offsets.up_bias = add.vector(prefix + "mlp.c_fc.bias", hidden);
+      offsets.down = add.matrix(prefix + "mlp.c_proj", d, hidden);
+      offsets.down_bias = add.vector(prefix + "mlp.c_proj.bias", d);
       if (settings.mlp_kind == MlpKind::gated) {
-        own.gate = add.matrix(prefix + "mlp.c_gate", hidden, d);
+        offsets.gate = add.matrix(prefix + "mlp.c_gate", hidden, d);
       }
     }
-    layers.push_back(own);
+    layers.push_back(offsets);
   }
   add.layer = -1;
   if (settings.norm == BlockNorm::pre) {
@@ -97,20 +102,10 @@ ParameterLayout::ParameterLayout(const ModelSettings& settings) {
   }
 }
 
-namespace {
-
-/// The settings; throws as check_model does.
-const ModelSettings& checked_model(const ModelSettings& settings) {
-  check_model(settings);
-  return settings;
-}
-
-}  // namespace
-
 template <class Scalar>
 Model<Scalar>::Model(const ModelSettings& settings)
-    : settings_(checked_model(settings)),
-      layout_(settings),
+    : settings_(settings),
+      layout_(checked_layout(settings)),
       parameters_(Vector<Scalar>::Zero(layout_.size)),
       gradient_(Vector<Scalar>::Zero(layout_.size)),
       layers_(static_cast<std::size_t>(settings.depth)) {}
@@ -118,10 +113,10 @@ Model<Scalar>::Model(const ModelSettings& settings)
 template <class Scalar>
 const Matrix<Scalar>& Model<Scalar>::output_of(Index layer) const {
   if (layer == 0) return embedded_;
-  const Layer& own = at(layer - 1);
+  const Layer& below = at(layer - 1);
   const bool mlp = settings_.hidden() > 0;
-  if (settings_.norm == BlockNorm::pre) return mlp ? own.sum2 : own.sum1;
-  return mlp ? own.norm2 : own.norm1;
+  if (settings_.norm == BlockNorm::pre) return mlp ? below.sum2 : below.sum1;
+  return mlp ? below.norm2 : below.norm1;
 }
 
 template <class Scalar>
@@ -145,7 +140,7 @@ std::vector<char> Model<Scalar>::kept() const {
 
 template <class Scalar>
 OffsetTerms<Scalar> Model<Scalar>::offset_terms(Index layer) const {
-  const Index relative = layout_.layers[static_cast<std::size_t>(layer)].relative;
+  const Index relative = layout_.at(layer).relative;
   if (relative < 0 && kept_.empty()) return {};
   return {settings_.length, relative < 0 ? nullptr : at_offset(relative), kept_};
 }
@@ -276,16 +271,16 @@ void Model<Scalar>::norm_backward(Index gain, Index bias, const Matrix<Scalar>& 
 
 template <class Scalar>
 void Model<Scalar>::run_layer(Index layer, const Intervention<Scalar>& intervention) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
-  Layer& state = layers_[static_cast<std::size_t>(layer)];
+  const LayerOffsets& offsets = layout_.at(layer);
+  Layer& state = at(layer);
   const Matrix<Scalar>& x = output_of(layer);
   const bool mlp = settings_.hidden() > 0;
   const bool skip = settings_.attention_skip == AttentionSkip::with;
   const auto norm1 = [&](const Matrix<Scalar>& in) {
-    norm_forward(own.norm1, own.norm1_bias, in, state.norm1, state.statistics1);
+    norm_forward(offsets.norm1, offsets.norm1_bias, in, state.norm1, state.statistics1);
   };
   const auto norm2 = [&](const Matrix<Scalar>& in) {
-    norm_forward(own.norm2, own.norm2_bias, in, state.norm2, state.statistics2);
+    norm_forward(offsets.norm2, offsets.norm2_bias, in, state.norm2, state.statistics2);
   };
   if (settings_.norm == BlockNorm::pre) {
     norm1(x);
@@ -308,13 +303,13 @@ void Model<Scalar>::run_layer(Index layer, const Intervention<Scalar>& intervent
 template <class Scalar>
 void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
                            const Intervention<Scalar>& intervention) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
-  Layer& state = layers_[static_cast<std::size_t>(layer)];
-  linear_forward(at_offset(own.fused), at_offset(own.fused_bias), in, state.fused);
-  if (own.query_norm >= 0) {
+  const LayerOffsets& offsets = layout_.at(layer);
+  Layer& state = at(layer);
+  linear_forward(at_offset(offsets.fused), at_offset(offsets.fused_bias), in, state.fused);
+  if (offsets.query_norm >= 0) {
     state.projected = state.fused;
-    head_norm_forward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.fused,
-                      state.inverse);
+    head_norm_forward(shape_, at_offset(offsets.query_norm), at_offset(offsets.key_norm),
+                      state.fused, state.inverse);
   }
   turns_.turn_batch(shape_, 1, state.fused, intervention.places);
   if (reads_logits(settings_.attention)) {
@@ -329,23 +324,23 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
     fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
                             state.weights, state.attended);
   }
-  linear_forward(at_offset(own.projection), at_offset(own.projection_bias), state.attended,
+  linear_forward(at_offset(offsets.projection), at_offset(offsets.projection_bias), state.attended,
                  state.sum1);
   apply_dropout(dropout_, dropout_place(layer, kAttention), state.sum1);
 }
 
 template <class Scalar>
 void Model<Scalar>::run_mlp(Index layer, const Matrix<Scalar>& in, const Matrix<Scalar>& skip) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
-  Layer& state = layers_[static_cast<std::size_t>(layer)];
-  if (own.gate < 0) {
-    mlp_forward(mlp_of(own), in, state.up, state.active, state.sum2);
+  const LayerOffsets& offsets = layout_.at(layer);
+  Layer& state = at(layer);
+  if (offsets.gate < 0) {
+    mlp_forward(mlp_of(offsets), in, state.up, state.active, state.sum2);
   } else {
     const Vector<Scalar> none = Vector<Scalar>::Zero(settings_.hidden());
-    linear_forward(at_offset(own.up), at_offset(own.up_bias), in, state.up);
-    linear_forward(at_offset(own.gate), none.data(), in, state.gate);
+    linear_forward(at_offset(offsets.up), at_offset(offsets.up_bias), in, state.up);
+    linear_forward(at_offset(offsets.gate), none.data(), in, state.gate);
     gated_forward(state.gate, state.up, state.active);
-    linear_forward(at_offset(own.down), at_offset(own.down_bias), state.active, state.sum2);
+    linear_forward(at_offset(offsets.down), at_offset(offsets.down_bias), state.active, state.sum2);
   }
   apply_dropout(dropout_, dropout_place(layer, kMlp), state.sum2);
   state.sum2 += skip;
@@ -392,16 +387,16 @@ void Model<Scalar>::backward(const KeyPrior& prior) {
 // flow_ from the gradient by the layer's output to that by its input.
 template <class Scalar>
 void Model<Scalar>::layer_back(Index layer) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
+  const LayerOffsets& offsets = layout_.at(layer);
   const Layer& state = at(layer);
   const Matrix<Scalar>& x = output_of(layer);
   const bool mlp = settings_.hidden() > 0;
   const bool skip = settings_.attention_skip == AttentionSkip::with;
   const auto norm1_back = [&](const Matrix<Scalar>& in, Matrix<Scalar>& slope) {
-    norm_backward(own.norm1, own.norm1_bias, in, state.statistics1, slope);
+    norm_backward(offsets.norm1, offsets.norm1_bias, in, state.statistics1, slope);
   };
   const auto norm2_back = [&](const Matrix<Scalar>& in, Matrix<Scalar>& slope) {
-    norm_backward(own.norm2, own.norm2_bias, in, state.statistics2, slope);
+    norm_backward(offsets.norm2, offsets.norm2_bias, in, state.statistics2, slope);
   };
   if (settings_.norm == BlockNorm::pre) {
     if (mlp) {
@@ -411,7 +406,6 @@ void Model<Scalar>::layer_back(Index layer) {
     }
     attend_back(layer, state.norm1);
     norm1_back(x, inner_);
-    skip ? flow_ += inner_ : flow_ = inner_;
   } else {
     if (mlp) {
       norm2_back(state.sum2, flow_);
@@ -420,30 +414,35 @@ void Model<Scalar>::layer_back(Index layer) {
     }
     norm1_back(state.sum1, flow_);
     attend_back(layer, x);
-    skip ? flow_ += inner_ : flow_ = inner_;
+  }
+  if (skip) {
+    flow_ += inner_;
+  } else {
+    flow_ = inner_;
   }
 }
 
 // inner_ = the gradient by the input of attention, of which flow_ is that by the output.
 template <class Scalar>
 void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
+  const LayerOffsets& offsets = layout_.at(layer);
   const Layer& state = at(layer);
-  linear_backward(at_offset(own.projection), state.attended,
+  linear_backward(at_offset(offsets.projection), state.attended,
                   dropped_flow(dropout_place(layer, kAttention)), &dattended_,
-                  slope_at(own.projection), slope_at(own.projection_bias));
+                  slope_at(offsets.projection), slope_at(offsets.projection_bias));
   attention_backward(shape_, state.fused, state.weights, settings_.attention == AttentionKind::hard,
                      dattended_, dfused_, offset_terms(layer),
-                     {own.relative < 0 ? nullptr : slope_at(own.relative),
+                     {offsets.relative < 0 ? nullptr : slope_at(offsets.relative),
                       layout_.offset_mask < 0 ? nullptr : kept_slopes_.data()},
                      prior_);
   turns_.turn_batch(shape_, -1, dfused_);
-  if (own.query_norm >= 0) {
-    head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,
-                       state.inverse, dfused_, slope_at(own.query_norm), slope_at(own.key_norm));
+  if (offsets.query_norm >= 0) {
+    head_norm_backward(shape_, at_offset(offsets.query_norm), at_offset(offsets.key_norm),
+                       state.projected, state.inverse, dfused_, slope_at(offsets.query_norm),
+                       slope_at(offsets.key_norm));
   }
-  linear_backward(at_offset(own.fused), in, dfused_, &inner_, slope_at(own.fused),
-                  slope_at(own.fused_bias));
+  linear_backward(at_offset(offsets.fused), in, dfused_, &inner_, slope_at(offsets.fused),
+                  slope_at(offsets.fused_bias));
 }
 
 template <class Scalar>
@@ -454,29 +453,30 @@ const Matrix<Scalar>& Model<Scalar>::dropped_flow(std::uint64_t place) {
   return dropped_;
 }
 
-// The same for the MLP.
+// inner_ = the gradient by the input of the MLP, of which flow_ is that by the output.
 template <class Scalar>
 void Model<Scalar>::mlp_back(Index layer, const Matrix<Scalar>& in) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
+  const LayerOffsets& offsets = layout_.at(layer);
   const Layer& state = at(layer);
-  if (own.gate >= 0) return gated_back(layer, in);
-  mlp_backward(
-      mlp_of(own), in, state.up, state.active, dropped_flow(dropout_place(layer, kMlp)), dactive_,
-      inner_,
-      {slope_at(own.up), slope_at(own.up_bias), slope_at(own.down), slope_at(own.down_bias)});
+  if (offsets.gate >= 0) return gated_mlp_back(layer, in);
+  mlp_backward(mlp_of(offsets), in, state.up, state.active,
+               dropped_flow(dropout_place(layer, kMlp)), dactive_, inner_,
+               {slope_at(offsets.up), slope_at(offsets.up_bias), slope_at(offsets.down),
+                slope_at(offsets.down_bias)});
 }
 
 template <class Scalar>
-void Model<Scalar>::gated_back(Index layer, const Matrix<Scalar>& in) {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
+void Model<Scalar>::gated_mlp_back(Index layer, const Matrix<Scalar>& in) {
+  const LayerOffsets& offsets = layout_.at(layer);
   const Layer& state = at(layer);
-  linear_backward(at_offset(own.down), state.active, dropped_flow(dropout_place(layer, kMlp)),
-                  &dactive_, slope_at(own.down), slope_at(own.down_bias));
+  linear_backward(at_offset(offsets.down), state.active, dropped_flow(dropout_place(layer, kMlp)),
+                  &dactive_, slope_at(offsets.down), slope_at(offsets.down_bias));
   gated_backward(state.gate, state.up, dactive_, dgate_);
   Vector<Scalar> none = Vector<Scalar>::Zero(settings_.hidden());
-  linear_backward(at_offset(own.up), in, dactive_, &inner_, slope_at(own.up),
-                  slope_at(own.up_bias));
-  linear_backward(at_offset(own.gate), in, dgate_, &inner_gate_, slope_at(own.gate), none.data());
+  linear_backward(at_offset(offsets.up), in, dactive_, &inner_, slope_at(offsets.up),
+                  slope_at(offsets.up_bias));
+  linear_backward(at_offset(offsets.gate), in, dgate_, &inner_gate_, slope_at(offsets.gate),
+                  none.data());
   inner_ += inner_gate_;
 }
 
@@ -485,33 +485,33 @@ template <class Scalar>
 void Model<Scalar>::freeze_biases() {
   const bool all = settings_.linear_bias == LinearBias::without;
   const Index query_key = (settings_.heads + settings_.groups()) * settings_.head_width();
-  for (const LayerOffsets& own : layout_.layers) {
+  for (const LayerOffsets& offsets : layout_.layers) {
     if (all || settings_.query_key_bias == QueryKeyBias::without) {
-      gradient_.segment(own.fused_bias, all ? settings_.fused_width() : query_key).setZero();
+      gradient_.segment(offsets.fused_bias, all ? settings_.fused_width() : query_key).setZero();
     }
     if (!all) continue;
-    gradient_.segment(own.projection_bias, settings_.width).setZero();
-    if (own.up < 0) continue;
-    gradient_.segment(own.up_bias, settings_.hidden()).setZero();
-    gradient_.segment(own.down_bias, settings_.width).setZero();
+    gradient_.segment(offsets.projection_bias, settings_.width).setZero();
+    if (offsets.up < 0) continue;
+    gradient_.segment(offsets.up_bias, settings_.hidden()).setZero();
+    gradient_.segment(offsets.down_bias, settings_.width).setZero();
   }
 }
 
 template <class Scalar>
 Matrix<Scalar> Model<Scalar>::fused_part(Index layer, const Matrix<Scalar>* part, bool bias) const {
-  const LayerOffsets& own = layout_.layers[static_cast<std::size_t>(layer)];
+  const LayerOffsets& offsets = layout_.at(layer);
   const Index rows = settings_.fused_width(), count = at(layer).fused.cols();
   Matrix<Scalar> fused(rows, count);
-  const Eigen::Map<const Vector<Scalar>> biases(at_offset(own.fused_bias), rows);
+  const Eigen::Map<const Vector<Scalar>> biases(at_offset(offsets.fused_bias), rows);
   const Vector<Scalar> added = bias ? Vector<Scalar>(biases) : Vector<Scalar>::Zero(rows);
   if (part == nullptr) {
     fused.colwise() = added;
   } else {
-    linear_forward(at_offset(own.fused), added.data(), *part, fused);
+    linear_forward(at_offset(offsets.fused), added.data(), *part, fused);
   }
-  if (own.query_norm >= 0) {
-    head_norm_apply(shape_, at_offset(own.query_norm), at_offset(own.key_norm), at(layer).inverse,
-                    fused);
+  if (offsets.query_norm >= 0) {
+    head_norm_apply(shape_, at_offset(offsets.query_norm), at_offset(offsets.key_norm),
+                    at(layer).inverse, fused);
   }
   turns_.turn_batch(shape_, 1, fused);
   return fused;
@@ -521,8 +521,8 @@ template <class Scalar>
 HeadFactors Model<Scalar>::head(Index layer, Index head, const Vector<Scalar>& parameters) const {
   const Index d = settings_.width, width = settings_.head_width();
   const AttentionShape shape{settings_.heads, settings_.groups(), width, 1, 1};
-  const Eigen::Map<const Matrix<Scalar>> fused(
-      parameters.data() + layout_.layers[static_cast<std::size_t>(layer)].fused, shape.fused(), d);
+  const Eigen::Map<const Matrix<Scalar>> fused(parameters.data() + layout_.at(layer).fused,
+                                               shape.fused(), d);
   return {static_cast<int>(layer), static_cast<int>(head),
           fused.middleRows(head * width, width).transpose().template cast<double>(),
           fused.middleRows(shape.key_row(head), width).transpose().template cast<double>()};

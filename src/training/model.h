@@ -26,7 +26,7 @@ struct Block {
   Eigen::Index size() const { return rows * columns; }
 };
 
-/// Offsets of one layer's blocks; those of an absent MLP are -1.
+/// Offsets of one layer's blocks among the parameters; -1 for a block that the layer lacks.
 struct LayerOffsets {
   Eigen::Index norm1, fused, fused_bias, projection, projection_bias;
   Eigen::Index norm1_bias = -1;                 ///< RMSNorm has none
@@ -47,15 +47,19 @@ struct ParameterLayout {
   Eigen::Index output = 0;        ///< the embedding's, when tied
   Eigen::Index offset_mask = -1;  ///< by distance the logit of the probability to be kept, T
   Eigen::Index size = 0;
+
+  const LayerOffsets& at(Eigen::Index layer) const {
+    return layers[static_cast<std::size_t>(layer)];
+  }
 };
 
-/// What may be changed of attention that depends on queries and keys when a trained model is evaluated.
+/// Changes of the attention of a trained model in evaluation, where attention depends on queries and keys.
 template <class Scalar>
 struct Intervention {
-  /// Layer by layer a head; empty for those as trained. Soft where the settings have terms by offset.
+  /// The reading of each head, layer by layer; empty for the readings as trained. Soft where the settings have terms by offset.
   std::vector<HeadReading<Scalar>> readings;
-  /// Of the tokens of the batch; empty for positions in order and all earlier keys. Positions are below the
-  /// sequence length of the model.
+  /// The places of the tokens of the batch; empty for positions in order and all earlier keys. Positions are below
+  /// the sequence length of the model.
   std::vector<TokenPlace> places = {};
   /// Whether keys at the distances 0 to T - 1 from the query are seen, in all sequences (T) or in each
   /// (T x B); empty for those of the model. Attention must be softmax.
@@ -101,31 +105,31 @@ class Model {
 
   /// V x N, until loss() is called.
   const Matrix<Scalar>& logits() const { return logits_; }
-  /// Of the last batch.
+  /// Shape of the last batch.
   const AttentionShape& shape() const { return shape_; }
   /// T x B H T, see attention_forward.
   const Matrix<Scalar>& attention(Eigen::Index layer) const { return at(layer).weights; }
-  /// As every head is trained.
+  /// The reading of every head as trained, layer by layer.
   std::vector<HeadReading<Scalar>> readings() const;
   /// Whether keys at the distances 0 to T - 1 are seen: those whose learned probability is at least 1/2, and not
   /// `dropped_distance`. Empty without such settings.
   std::vector<char> kept() const;
-  /// What attention read, d x N: with pre-LayerNorm, after it.
+  /// The input of attention in the last batch, d x N: with pre-LayerNorm the output of the norm.
   const Matrix<Scalar>& attention_input(Eigen::Index layer) const {
     return settings_.norm == BlockNorm::pre ? at(layer).norm1 : output_of(layer);
   }
   /// Queries, keys and values as attention reads them, (H + 2 G) d_h x N: after QK-norm and rotation.
   const Matrix<Scalar>& fused(Eigen::Index layer) const { return at(layer).fused; }
-  /// What a part of attention's input (d x N), or the biases with `bias`, gives to fused(): with the norms
-  /// of the last batch this is linear, and the parts of the input add up to fused().
+  /// The contribution to fused() of a part of attention's input (d x N; null for none), and of the biases with `bias`.
+  /// With the norms of the last batch the map is linear: the contributions of all parts add up to fused().
   Matrix<Scalar> fused_part(Eigen::Index layer, const Matrix<Scalar>* part, bool bias) const;
   /// Tokens after `layer` layers, d x N; 0 for the embeddings.
   const Matrix<Scalar>& output_of(Eigen::Index layer) const;
-  /// W_Q and W_K of a head, unfolded: LayerNorm's gain is not in them. Throws nothing.
+  /// W_Q and W_K of a head (d x d_h), without LayerNorm's gain.
   HeadFactors head(Eigen::Index layer, Eigen::Index head) const {
     return this->head(layer, head, parameters_);
   }
-  /// The same among other `parameters` of the model's layout.
+  /// W_Q and W_K of a head among other `parameters` of the model's layout.
   HeadFactors head(Eigen::Index layer, Eigen::Index head, const Vector<Scalar>& parameters) const;
 
  private:
@@ -136,9 +140,10 @@ class Model {
     Matrix<Scalar> gate;  // of a gated MLP
   };
   const Layer& at(Eigen::Index layer) const { return layers_[static_cast<std::size_t>(layer)]; }
-  MlpWeights<Scalar> mlp_of(const LayerOffsets& own) const {
-    return {at_offset(own.up), at_offset(own.up_bias), at_offset(own.down),
-            at_offset(own.down_bias), Activation::gelu_new};
+  Layer& at(Eigen::Index layer) { return layers_[static_cast<std::size_t>(layer)]; }
+  MlpWeights<Scalar> mlp_of(const LayerOffsets& offsets) const {
+    return {at_offset(offsets.up), at_offset(offsets.up_bias), at_offset(offsets.down),
+            at_offset(offsets.down_bias), Activation::gelu_new};
   }
   const Scalar* at_offset(Eigen::Index offset) const { return parameters_.data() + offset; }
   Scalar* slope_at(Eigen::Index offset) { return gradient_.data() + offset; }
@@ -154,7 +159,7 @@ class Model {
                     Matrix<Scalar>& y, Matrix<Scalar>& statistics) const;
   void norm_backward(Eigen::Index gain, Eigen::Index bias, const Matrix<Scalar>& x,
                      const Matrix<Scalar>& statistics, Matrix<Scalar>& gradient);
-  void gated_back(Eigen::Index layer, const Matrix<Scalar>& in);
+  void gated_mlp_back(Eigen::Index layer, const Matrix<Scalar>& in);
   void freeze_biases();
   void layer_back(Eigen::Index layer);
   void attend_back(Eigen::Index layer, const Matrix<Scalar>& in);

@@ -38,8 +38,8 @@ class Counts {
   // Interpolated with the probability given a shorter context.
   double probability(std::size_t context, TokenId token, double shorter) const {
     if (totals_[context] == 0) return shorter;
-    const std::size_t own = find(context, token);
-    const double count = own == kNone ? 0 : static_cast<double>(counts_[own]);
+    const std::size_t pair = find(context, token);
+    const double count = pair == kNone ? 0 : static_cast<double>(counts_[pair]);
     const auto followers = static_cast<double>(followers_[context]);
     return (count + followers * shorter) / (static_cast<double>(totals_[context]) + followers);
   }

@@ -1,4 +1,4 @@
-// What the frequencies of tokens alone achieve: reference lines for the losses of models.
+// Losses of n-gram models, which are reference lines for the losses of trained models.
 #pragma once
 
 #include <span>

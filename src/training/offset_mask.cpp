@@ -1,6 +1,6 @@
 #include "training/offset_mask.h"
 
-#include "nn/sigmoid.h"
+#include "nn/activation.h"
 #include "support/random.h"
 
 namespace eigenscope {

@@ -9,15 +9,15 @@
 
 namespace eigenscope {
 
-/// Whether the keys at each distance are seen in a training step, T x B: drawn for each sequence (a hard sample of
+/// Whether each sequence of a training step sees the keys at each distance, T x B: drawn for each sequence (a hard sample of
 /// the Gumbel-sigmoid of a_k), and false at the dropped distance. Empty for a model without a learned mask.
 std::vector<char> draw_kept(const Model<float>& model, Eigen::Index batch, std::uint64_t seed,
                             std::uint64_t step);
 
-/// Probability of a learned mask to keep a distance.
+/// Probability in (0, 1) with which the learned mask keeps a distance.
 float keep_probability(const Model<float>& model, Eigen::Index distance);
 
-/// Entries that the distance has in an attention row, on average over the T rows.
+/// Number of entries at this distance in an attention row, on average over the T rows.
 double entries_at(const ModelSettings& settings, Eigen::Index distance);
 
 /// Adds to the model's gradient that of penalty * (expected number of kept entries of a row).

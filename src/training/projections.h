@@ -1,4 +1,4 @@
-// The matrices of a layer that map tokens: queries, keys, values, attention's output, the MLP's two.
+// The projection matrices of a layer: queries, keys, values, attention output and those of the MLP.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ struct ProjectionPlace {
   Eigen::Index offset, rows, columns, leading;
 };
 
-/// Of all layers in order; queries, keys and values of all heads are one matrix each, as in
-/// sigmaReparam's paper.
+/// The projection matrices of all layers, in the order of the forward pass. Queries, keys and values of all heads are one
+/// matrix each, as in sigmaReparam's paper.
 std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
                                             const ParameterLayout& layout);
 
@@ -22,7 +22,7 @@ std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
 /// and t times the weight decay: Adam's steps do not depend on the scale of the gradient.
 void scale_queries(const ModelSettings& settings, const ParameterLayout& layout, float factor,
                    Vector<float>& numbers);
-/// The same of W_Q, b_Q, W_K and b_K.
+/// Multiplies W_Q, b_Q, W_K and b_K of every layer among `numbers`, one for each parameter, by `factor`.
 void scale_queries_and_keys(const ModelSettings& settings, const ParameterLayout& layout,
                             float factor, Vector<float>& numbers);
 

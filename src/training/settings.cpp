@@ -149,7 +149,7 @@ void must_divide(const char* field, Index value, const char* whole, Index of) {
 void check_controls(const TrainSettings& settings) {
   const AttentionKind attention = settings.model.attention;
   if (reads_logits(attention)) return;
-  const RegularizerSettings& own = settings.regularizer;
+  const RegularizerSettings& regularizer = settings.regularizer;
   const std::string name(name_of(attention));
   const auto refuse_unless = [&](bool allowed, const char* field, const std::string& value,
                                  const std::string& instead) {
@@ -163,12 +163,12 @@ void check_controls(const TrainSettings& settings) {
   for (const RegularizerRow& row : kRegularizers) {
     if (!row.facts.of_query_key) others += (others.empty() ? "" : " or ") + std::string(row.name);
   }
-  const RegularizerRow& regularizer = regularizer_row(own.kind);
-  refuse_unless(!regularizer.facts.of_query_key, "regularizer", std::string(regularizer.name),
-                others);
-  refuse_unless(own.initialization == Initialization::normal, "initialization",
-                std::string(kInitializations[static_cast<std::size_t>(own.initialization)].name),
-                "normal");
+  const RegularizerRow& row = regularizer_row(regularizer.kind);
+  refuse_unless(!row.facts.of_query_key, "regularizer", std::string(row.name), others);
+  refuse_unless(
+      regularizer.initialization == Initialization::normal, "initialization",
+      std::string(kInitializations[static_cast<std::size_t>(regularizer.initialization)].name),
+      "normal");
   refuse_unless(settings.optimizer.qk_clip == 0, "qk_clip", shown(settings.optimizer.qk_clip), "0");
   refuse_unless(settings.attention_temperature == 1, "attention_temperature",
                 shown(settings.attention_temperature), "1");

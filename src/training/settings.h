@@ -1,4 +1,4 @@
-// Everything that a training run depends on beside its text.
+// All settings of a training run but its text.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,13 +23,16 @@ enum class BlockNorm {
   post,  ///< LayerNorm(x + f(x))
 };
 enum class Positions {
-  learned,  ///< a vector of its own for each position, added to the token's
+  learned,  ///< a learned vector for each position, added to the token embedding
   rotary,   ///< queries and keys turned by angles in proportion to the position (RoFormer)
   relative,  ///< a bias of the logits for each layer, head and offset between key and query, initially 0
 };
 inline constexpr std::array kPositionsNames{
     Choice{"learned", "learned"}, Choice{"rotary", "rotary"}, Choice{"relative", "relative bias"}};
-enum class OutputKind { tied, free };     ///< the output reads the token embeddings, or its own
+enum class OutputKind {
+  tied,
+  free
+};  ///< output weights: the token embeddings, or separate weights
 enum class Normalization { layer, rms };  ///< LayerNorm, or RMSNorm without bias
 enum class MlpKind {
   gelu,   ///< down gelu(up x)
@@ -115,7 +118,7 @@ struct OptimizerSettings {
   double learning_rate = training::kLearningRate.default_value;
   double final_rate = training::kFinalRate.default_value;  ///< last learning rate over the largest
   Eigen::Index warmup = training::kWarmup.default_value;   ///< steps
-  /// Decoupled; of matrices, not of gains and biases
+  /// Decoupled weight decay of matrices, not of gains and biases
   double weight_decay = training::kWeightDecay.default_value;
   double beta1 = training::kBeta1.default_value, beta2 = training::kBeta2.default_value;
   double epsilon = training::kEpsilon.default_value;
@@ -131,8 +134,8 @@ struct OptimizerSettings {
 };
 
 enum class TargetKind {
-  given,  ///< m* is `target`
-  own,    ///< m* is each head's mean at initialization
+  given,    ///< m* is `target`
+  initial,  ///< m* is each head's mean at initialization
 };
 enum class Initialization {
   normal,   ///< every matrix N(0, (0.02 sqrt(768/d))^2), which is GPT-2's at its width
@@ -158,18 +161,18 @@ struct RegularizerSettings {
   Eigen::Index target_steps = training::kTargetSteps.default_value;
   /// In units of 1/(learning rate): a step takes this times the rate
   double qk_decay = training::kQkDecay.default_value;
-  double prior_weight = 1;  ///< of the attention prior: c
-  /// Of its key from the query: 1 for the previous token
+  double prior_weight = 1;  ///< c of the attention prior
+  /// Distance of the attention prior's key from the query; 1 for the previous token
   Eigen::Index prior_distance = training::kPriorDistance.default_value;
   Initialization initialization = Initialization::normal;
   double alpha = training::kAlpha.default_value;  ///< of Initialization::correlated, in [-1, 1]
   double init_scale = training::kInitScale.default_value;  ///< s of the same
 
-  /// How many of `heads` those are.
+  /// Number of the first `heads` of a layer on which LocAteR acts.
   Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
 };
 
-/// What goes wrong in a run on purpose; see training/fault.h.
+/// Fault that is injected into a run; see training/fault.h.
 enum class FaultKind {
   none,
   learning_rate,    ///< the learning rate times `size`
@@ -200,7 +203,7 @@ struct TrainSettings {
   Eigen::Index batch = training::kBatch.default_value;  ///< sequences a step
   double dropout =
       training::kDropout.default_value;  ///< of the embeddings and of what attention and MLP add
-  /// Of the softmax of attention, over sqrt(d_h); see scale_queries
+  /// Temperature of the softmax of attention over sqrt(d_h); see scale_queries
   double attention_temperature = training::kAttentionTemperature.default_value;
   double masked_share =
       training::kMaskedShare.default_value;  ///< of the tokens, with Objective::masked
@@ -209,7 +212,7 @@ struct TrainSettings {
   Eigen::Index log_every = training::kLogEvery.default_value;  ///< steps
   /// Batches of validation text that an evaluation reads; 0 for all
   Eigen::Index eval_batches = training::kEvalBatches.default_value;
-  /// Of those, batches on which heads and layers are measured; 0 for all.
+  /// Batches among eval_batches on which heads and layers are measured; 0 for all.
   Eigen::Index measure_batches = training::kMeasureBatches.default_value;
   FinalEvaluation final_evaluation = FinalEvaluation::sample;
   /// Evaluations without a new minimum that end the run; 0 for any

@@ -81,22 +81,22 @@ std::vector<double> largest_logits(const Model<float>& model) {
 void clip_queries_and_keys(double limit, Model<float>& model) {
   const AttentionShape& shape = model.shape();
   const Index d = model.settings().width, width = shape.head_width;
-  const bool own_keys = shape.groups == shape.heads;
+  const bool grouped = shape.groups != shape.heads;
   const std::vector<double> logits = largest_logits(model);
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
-    const LayerOffsets& offsets = model.layout().layers[static_cast<std::size_t>(layer)];
+    const LayerOffsets& offsets = model.layout().at(layer);
     Eigen::Map<Matrix<float>> fused(model.parameters().data() + offsets.fused, shape.fused(), d);
     for (Index head = 0; head < shape.heads; ++head) {
       const double largest = logits[static_cast<std::size_t>(layer * shape.heads + head)];
       if (!(largest > limit)) continue;
       const double ratio = limit / largest;
-      const auto part = static_cast<float>(own_keys ? std::sqrt(ratio) : ratio);
+      const auto part = static_cast<float>(grouped ? ratio : std::sqrt(ratio));
       const auto shrink = [&](Index row) {
         fused.middleRows(row, width) *= part;
         model.parameters().segment(offsets.fused_bias + row, width) *= part;
       };
       shrink(head * width);
-      if (own_keys) shrink(shape.key_row(head));
+      if (!grouped) shrink(shape.key_row(head));
     }
   }
 }

@@ -1,4 +1,4 @@
-// What bounds a step of the optimizer after it was taken: QK-Clip and AdamW^2.
+// Bounds of a step of the optimizer, applied after it: QK-Clip and AdamW^2.
 #pragma once
 
 #include "training/model.h"
@@ -6,8 +6,8 @@
 namespace eigenscope {
 
 /// QK-Clip (Kimi K2, arXiv:2507.20534): W_Q and W_K (and their biases) of every head whose largest causal
-/// logit in the last batch is above `limit` are multiplied by sqrt(limit / logit) each. A key head that
-/// several query heads share is left alone, and their W_Q takes the whole factor.
+/// logit in the last batch is above `limit` are multiplied by sqrt(limit / logit) each. A key head that several query
+/// heads share does not change, and W_Q of these heads is multiplied by limit / logit.
 void clip_queries_and_keys(double limit, Model<float>& model);
 
 /// Largest q^T k / sqrt(d_h) of the last batch over keys up to the query, layer by layer a head.

@@ -139,8 +139,8 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   split_words(
       text,
       [&](std::string_view word) {
-        const auto found = ids_.find(word);
-        tokens.push_back(found == ids_.end() ? kUnknown : found->second);
+        const auto id = ids_.find(word);
+        tokens.push_back(id == ids_.end() ? kUnknown : id->second);
       },
       [&] { tokens.push_back(kEnd); });
   return tokens;
@@ -215,7 +215,7 @@ Text tokenized_text(std::string_view tokenizer, std::string_view text, Index min
 Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
                      Index min_count) {
   Text out = encoded(text, validation, is_words(tokenizer), min_count);
-  out.own_validation = true;
+  out.separate_validation = true;
   if (out.training.empty()) throw InvalidArgument("text", "have at least one token");
   if (out.validation.empty()) throw InvalidArgument("validation", "have at least one token");
   const auto known = [&](TokenId token) { return token != kUnknown && token != kEnd; };

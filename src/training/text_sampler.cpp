@@ -110,24 +110,25 @@ Attended attend_to(TrainedModel& trained, std::string_view prompt,
   }
   const auto length = static_cast<Index>(tokens.size());
   model.forward(tokens, length, intervention);
-  Attended found;
-  for (const TokenId token : tokens) found.tokens.push_back(trained.tokenizer.decode({&token, 1}));
-  found.layers = model.settings().depth;
-  found.heads = model.settings().heads;
-  for (Index layer = 0; layer < found.layers; ++layer) {
-    for (Index head = 0; head < found.heads; ++head) {
+  Attended attended;
+  for (const TokenId token : tokens)
+    attended.tokens.push_back(trained.tokenizer.decode({&token, 1}));
+  attended.layers = model.settings().depth;
+  attended.heads = model.settings().heads;
+  for (Index layer = 0; layer < attended.layers; ++layer) {
+    for (Index head = 0; head < attended.heads; ++head) {
       double entropy = 0;
       for (Index query = 0; query < length; ++query) {
         // A column of the model's is a row here.
         const auto row = model.attention(layer).col(head * length + query);
-        found.weights.insert(found.weights.end(), row.begin(), row.end());
+        attended.weights.insert(attended.weights.end(), row.begin(), row.end());
         const Index keys = model.shape().keys(query);
         if (query > 0) entropy += normalized_entropy(row.head(keys).cast<double>());
       }
-      found.entropies.push_back(entropy / static_cast<double>(length - 1));
+      attended.entropies.push_back(entropy / static_cast<double>(length - 1));
     }
   }
-  return found;
+  return attended;
 }
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// Text sampled from a trained model, and what its heads attend to in a sentence.
+// Text sampled from a trained model, and the attention of its heads in a sentence.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace eigenscope {
 
-/// What is done to attention when a model is evaluated, by name: none, hard, tame. Throws
+/// The intervention on attention with this name: none, hard, tame. Throws
 /// InvalidArgument ("intervention") that lists the names. `gamma` is TAME's.
 inline constexpr std::array kInterventionNames{Choice{"none", "as trained"},
                                                Choice{"hard", "with hard attention"},
@@ -22,7 +22,7 @@ inline constexpr Parameter kTame{"tame", reals_above(0, 1e6), 1,
                                  "TAME: gamma of W' = gamma log(tr(W^2) + 1e-6) W / sqrt(tr(W^2))"};
 inline constexpr Parameter kGenerated{"generated", integers(0, 100000), 200, "tokens to sample"};
 
-/// Samples token after token, as a job; each reads the last T tokens.
+/// Samples token after token, as a job in steps of tokens. Each token depends on the last T tokens.
 class TextSampler {
  public:
   /// Goes on from `prompt` (a line's end when it has no token) for `wanted` tokens, each drawn from
@@ -31,7 +31,7 @@ class TextSampler {
   TextSampler(TrainedModel trained, std::string_view prompt, Eigen::Index wanted,
               double temperature, std::uint64_t seed, const Intervention<float>& intervention = {});
 
-  /// Up to `tokens` more; true when all are there.
+  /// Samples up to `tokens` more; true when all are sampled.
   bool advance(Eigen::Index tokens);
   Eigen::Index steps_done() const { return done_; }
   Eigen::Index steps_wanted() const { return wanted_; }
@@ -50,7 +50,7 @@ class TextSampler {
   Intervention<float> intervention_;
 };
 
-/// Attention of every head in a sentence.
+/// Attention weights of every head in a sentence.
 struct Attended {
   std::vector<std::string> tokens;  ///< as texts; at most the model's length
   Eigen::Index layers = 0, heads = 0;

@@ -46,16 +46,16 @@ void check_text(const Text& text, const TrainSettings& settings) {
     throw InvalidArgument(
         "text",
         "have at least " + std::to_string(settings.batch * length + 1) +
-            (text.own_validation ? " tokens" : " tokens in its first nine tenths") +
+            (text.separate_validation ? " tokens" : " tokens in its first nine tenths") +
             " for a batch of " + sequences,
         "found " + std::to_string(training));
   }
   if (validation < length + 1) {
     throw InvalidArgument(
-        text.own_validation ? "validation" : "text",
+        text.separate_validation ? "validation" : "text",
         "have at least " + std::to_string(length + 1) +
-            (text.own_validation ? " tokens"
-                                 : " tokens in its last tenth, which is for validation,") +
+            (text.separate_validation ? " tokens"
+                                      : " tokens in its last tenth, which is for validation,") +
             " for a sequence of " + std::to_string(length),
         "found " + std::to_string(validation));
   }
@@ -98,11 +98,11 @@ void Trainer::set_targets() {
     read_batch();
     regularizer_->observe(model_, /*first=*/true);
   }
-  const RegularizerSettings& own = settings_.regularizer;
+  const RegularizerSettings& regularizer = settings_.regularizer;
   for (Index layer = 0; layer < settings_.model.depth; ++layer) {
     for (Index head = 0; head < settings_.model.heads; ++head) {
-      targets_.push_back(own.target_kind == TargetKind::given
-                             ? own.target
+      targets_.push_back(regularizer.target_kind == TargetKind::given
+                             ? regularizer.target
                              : regularizer_->mean(model_, layer, head));
     }
   }
@@ -154,13 +154,11 @@ void Trainer::prepare() {
 Vector<float> Trainer::rates() const {
   const ParameterLayout& layout = model_.layout();
   Vector<float> rates = Vector<float>::Ones(trained_size());
-  const auto own = static_cast<float>(settings_.optimizer.bias_rate);
+  const auto bias_rate = static_cast<float>(settings_.optimizer.bias_rate);
   for (const Block& block : layout.blocks) {
-    const bool relative =
-        block.layer >= 0 &&
-        block.offset == layout.layers[static_cast<std::size_t>(block.layer)].relative;
+    const bool relative = block.layer >= 0 && block.offset == layout.at(block.layer).relative;
     if (relative || block.offset == layout.offset_mask) {
-      rates.segment(block.offset, block.size()).setConstant(own);
+      rates.segment(block.offset, block.size()).setConstant(bias_rate);
     }
   }
   scale_queries(settings_.model, layout, static_cast<float>(1 / settings_.attention_temperature),
@@ -297,18 +295,18 @@ void Trainer::step() {
 
 // One step of the optimizer along the gradient, times `shrink`, and what the settings do to it.
 void Trainer::move(const Vector<float>& gradient, float shrink) {
-  const OptimizerSettings& own = settings_.optimizer;
+  const OptimizerSettings& optimizer = settings_.optimizer;
   const double factor = rate_factor(settings_.fault, step_);
-  rate_ = factor * learning_rate_at(own, step_);
+  rate_ = factor * learning_rate_at(optimizer, step_);
   Vector<float>& trained = reparam_ ? raw_ : model_.parameters();
-  const Vector<float> before = own.growth_limit > 0 ? trained : Vector<float>();
+  const Vector<float> before = optimizer.growth_limit > 0 ? trained : Vector<float>();
   optimizer_.step(step_, shrink, gradient, trained, factor);
   if (reparam_) {
     reparam_->follow(raw_);
     reparam_->apply(raw_, model_.parameters());
   }
-  if (own.growth_limit > 0) limit_growth(own.growth_limit, model_, before, trained);
-  if (own.qk_clip > 0) clip_queries_and_keys(own.qk_clip, model_);
+  if (optimizer.growth_limit > 0) limit_growth(optimizer.growth_limit, model_, before, trained);
+  if (optimizer.qk_clip > 0) clip_queries_and_keys(optimizer.qk_clip, model_);
 }
 
 void Trainer::log_state() {
@@ -378,7 +376,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
   const Index measured = measurable > 0 ? std::min(measurable, sequences) : sequences;
   LogRow batch = row;
   double sum = 0;
-  MeanSums own;                // of the sequences
+  MeanSums sequence_losses;
   std::vector<double> tokens;  // losses of a batch's tokens
   std::vector<std::size_t>
       evaluated;  // the token at i + 1 of the text is the i-th that may have a loss
@@ -409,7 +407,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
         predicted += 1;
         evaluated.push_back(static_cast<std::size_t>(start + i));
       }
-      own.add(total / predicted);
+      sequence_losses.add(total / predicted);
     }
   }
   const auto count = static_cast<double>(sequences);
@@ -419,7 +417,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
     return total / static_cast<double>(evaluated.size());
   };
   const NgramLosses& references = text_->references;
-  return {sum / count, own.estimate().error, reference(references.unigram),
+  return {sum / count, sequence_losses.estimate().error, reference(references.unigram),
           reference(references.bigram), reference(references.trigram)};
 }
 

@@ -1,4 +1,4 @@
-// A training run as a job that advances in steps and logs what becomes of the heads.
+// A training run as a job in steps that logs measures of the heads.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@
 
 namespace eigenscope {
 
-/// Everything is decided by settings and text: sequence b of step s starts where draw s B + b of the
-/// seed says, and sums have a fixed order.
+/// Settings and text determine every number: draw s B + b of the seed is the start of sequence b of step s, and sums have
+/// a fixed order.
 class Trainer {
  public:
   /// A new run; the vocabulary is the text's. Throws InvalidArgument as check_training does, and
   /// ("text") when its training part is shorter than a batch or its validation part than a sequence;
-  /// ("validation") for one of its own.
+  /// ("validation") for a separate validation text.
   Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text);
   /// Goes on where `checkpoint` was taken, exactly. Throws FormatError naming what is wrong in the
   /// file or does not fit the text.
@@ -43,7 +43,7 @@ class Trainer {
   Eigen::Index steps_wanted() const { return settings_.optimizer.steps; }
   /// About how many multiply-adds one step costs.
   double work_per_step() const;
-  /// Why the run broke, with its step, or "". Rows logged before stay.
+  /// The reason why the run failed, with its step, or "". Rows logged before stay.
   const std::string& failure() const { return failure_; }
 
   const Tokenizer& tokenizer() const { return text_->tokenizer; }
@@ -54,12 +54,12 @@ class Trainer {
   /// Rows since the last call: every log_every steps from step 0 (where a resumed run has none) on,
   /// and the last step.
   std::vector<LogRow> take_log() { return std::exchange(log_, {}); }
-  /// The row of the present state, training measures of the last step; `intervention` is done to the
-  /// model that reads the validation text (and does not touch the heads' traces and bound).
+  /// The row of the present state, with the training measures of the last step. `intervention` changes the model on the
+  /// validation text, but not the heads' traces and bound.
   LogRow evaluate(const Intervention<float>& intervention = {});
-  /// A .safetensors file: GPT-2's names, and all that going on needs; `extra` joins its metadata.
+  /// The bytes of a .safetensors file (training_file.h); `extra` is added to its metadata.
   std::vector<std::byte> checkpoint(const std::map<std::string, std::string>& extra = {}) const;
-  /// The same with the named weights alone, rounded to `format`, which no run can go on from.
+  /// The bytes of a file with the named weights alone, rounded to `format`; it cannot be resumed.
   std::vector<std::byte> weights(TensorFormat format) const;
 
  private:

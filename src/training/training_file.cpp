@@ -44,13 +44,13 @@ std::string exact(double value) {
 }
 
 const std::string& entry(const Safetensors& file, const std::string& key) {
-  const auto found = file.metadata().find(key);
-  if (found == file.metadata().end()) {
+  const auto item = file.metadata().find(key);
+  if (item == file.metadata().end()) {
     throw FormatError(key,
                       "the metadata must have it, as that of a checkpoint of `eigenscope train` "
                       "does, but it is missing");
   }
-  return found->second;
+  return item->second;
 }
 
 // What the library refuses in a text of the file is the file's fault.
@@ -153,13 +153,13 @@ std::vector<TensorToWrite> named_weights(const Model<float>& model) {
 }
 
 std::string validation_of(const Safetensors& file) {
-  const auto found = file.metadata().find(kValidationKey);
-  return found == file.metadata().end() ? "" : found->second;
+  const auto item = file.metadata().find(kValidationKey);
+  return item == file.metadata().end() ? "" : item->second;
 }
 
 bool is_text_of(const Safetensors& file, const Text& text) {
-  const auto found = file.metadata().find(kTextKey);
-  return found == file.metadata().end() || found->second == fingerprint(text);
+  const auto item = file.metadata().find(kTextKey);
+  return item == file.metadata().end() || item->second == fingerprint(text);
 }
 
 void check_text_of(const Safetensors& file, const Text& text) {
@@ -199,6 +199,7 @@ std::vector<std::byte> write_model_file(const TrainingState& state, const Model<
 
 namespace {
 
+// Settings, tokenizer and step. Throws FormatError naming the key of the metadata that is missing or bad.
 TrainingState header_of(const Safetensors& file) {
   if (entry(file, "format") != kFormat) {
     throw FormatError("format",
@@ -248,12 +249,12 @@ TrainingState state_of(const Safetensors& file) {
   TrainingState state = header_of(file);
   const ParameterLayout layout(state.settings.model);
   check_shapes(file, layout);
-  const auto own = make_regularizer<float>(state.settings, layout);
+  const auto regularizer = make_regularizer<float>(state.settings, layout);
   auto count = static_cast<std::uint64_t>(layout.size);
-  if (const auto* const reparam = own->reparametrization()) {
+  if (const auto* const reparam = regularizer->reparametrization()) {
     count += static_cast<std::uint64_t>(reparam->gains());
   }
-  if (const std::size_t size = own->state().size(); size > 0) {
+  if (const std::size_t size = regularizer->state().size(); size > 0) {
     const RegularizerRow& row = regularizer_row(state.settings.regularizer.kind);
     const Vector<float> kept = read_vector(file, row.facts.state, size);
     state.regularizer.assign(kept.begin(), kept.end());
@@ -289,9 +290,6 @@ TrainedModel model_of(const Safetensors& file) {
 
 }  // namespace
 
-TrainingState read_training_header(const Safetensors& file) {
-  return named_after(file.name(), [&] { return header_of(file); });
-}
 TrainingState read_training_file(const Safetensors& file) {
   return named_after(file.name(), [&] { return state_of(file); });
 }

@@ -1,5 +1,5 @@
-// A run in a .safetensors file: the weights by GPT-2's names, so that other programs (and `eigenscope
-// heads`) can read them, and beside them what going on needs.
+// A run in a .safetensors file: the weights by GPT-2's names, so that other programs (and `eigenscope heads`) can read
+// them, and the state that resuming the run needs.
 //
 // Tensors: wte, wpe, h.N.ln_1, h.N.attn.c_attn (d x 3 d, queries, keys, values), ..., ln_f, lm_head as
 // Hugging Face's GPT2LMHeadModel has them, without prefix; training.parameters, training.first_moment and
@@ -27,10 +27,10 @@ namespace eigenscope {
 
 /// The key of `extra` below under which a run keeps the path of its own validation text.
 inline constexpr const char* kValidationKey = "validation";
-/// The path that the file keeps there; empty for a run validated on the last tenth of its text.
+/// The path under kValidationKey in the file; empty for a run validated on the last tenth of its text.
 std::string validation_of(const Safetensors& file);
 
-/// Whether the run that wrote the file learns from this text; true for a file that does not say.
+/// Whether the run that wrote the file is trained on this text; true for a file without a fingerprint.
 bool is_text_of(const Safetensors& file, const Text& text);
 /// Throws InvalidArgument ("text") unless is_text_of.
 void check_text_of(const Safetensors& file, const Text& text);
@@ -41,7 +41,7 @@ std::optional<Eigen::Index> training_step(const Safetensors& file);
 struct TrainingState {
   TrainSettings settings;
   Tokenizer tokenizer;
-  std::string text;  ///< fingerprint of what the run learns from; empty where it is not known
+  std::string text;  ///< fingerprint of what the run learns from; empty if unknown
   Eigen::Index step = 0;
   std::vector<double> targets;              ///< m* of every head
   Vector<float> parameters, first, second;  ///< as trained, with their AdamW state
@@ -50,25 +50,23 @@ struct TrainingState {
   Eigen::Index lowest_step = 0;
 };
 
-/// The weights by their names, which refer to the model.
+/// The weights by their names. They refer to the model, which must outlive them.
 std::vector<TensorToWrite> named_weights(const Model<float>& model);
 
-/// `extra` joins the metadata.
+/// The bytes of the file; `extra` is added to its metadata.
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra = {});
 
-/// The same without what resuming needs, in any number format: for read_model.
+/// The named weights, settings, tokenizer and step without the state that resuming needs, rounded to `format`. read_model
+/// reads the result.
 std::vector<std::byte> write_model_file(const TrainingState& state, const Model<float>& model,
                                         TensorFormat format);
 
-/// Settings, tokenizer and step. Throws FormatError naming the key of the metadata that is missing or
-/// bad.
-TrainingState read_training_header(const Safetensors& file);
-/// All of it. Throws FormatError naming the tensor whose shape is not what the settings say, or whose
-/// numbers are not finite.
+/// The whole state. Throws FormatError naming the key of the metadata or the tensor that is missing, whose shape differs from that
+/// of the settings or whose numbers are not finite.
 TrainingState read_training_file(const Safetensors& file);
 
-/// The model alone, from the named weights. Errors as for read_training_file.
+/// The model from the named weights, without the state of the optimizer. Throws as read_training_file does.
 struct TrainedModel {
   TrainSettings settings;
   Tokenizer tokenizer;
@@ -76,7 +74,7 @@ struct TrainedModel {
 };
 TrainedModel read_model(const Safetensors& file);
 
-/// The config.json that belongs beside the file.
+/// The text of the config.json beside the file.
 std::string config_text(const ModelSettings& settings);
 
 }  // namespace eigenscope

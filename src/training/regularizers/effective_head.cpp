@@ -23,26 +23,26 @@ EffectiveHead<Scalar>::EffectiveHead(const Model<Scalar>& model, Index layer, In
                                      const Matrix<Scalar>* moments)
     : folded(moments == nullptr) {
   const ModelSettings& s = model.settings();
-  const auto& layers = model.layout().layers;
-  const LayerOffsets& own = layers[static_cast<std::size_t>(layer)];
+  const ParameterLayout& layout = model.layout();
+  const LayerOffsets& offsets = layout.at(layer);
   d = s.width;
   width = s.head_width();
   const AttentionShape shape{s.heads, s.groups(), width, 1, 1};
   leading = shape.fused();
   query_row = head * width;
   key_row = shape.key_row(head);
-  fused = own.fused;
-  bias = own.fused_bias + query_row;
+  fused = offsets.fused;
+  bias = offsets.fused_bias + query_row;
   const Vector<Scalar>& parameters = model.parameters();
   const Eigen::Map<const Matrix<Scalar>> weights(parameters.data() + fused, leading, d);
   query = weights.middleRows(query_row, width);
   key = weights.middleRows(key_row, width);
   constant = parameters.segment(bias, width);
   if (s.norm == BlockNorm::pre) {
-    norm_gain = own.norm1;
-    norm_bias = own.norm1_bias;
+    norm_gain = offsets.norm1;
+    norm_bias = offsets.norm1_bias;
   } else if (layer > 0) {
-    const LayerOffsets& below = layers[static_cast<std::size_t>(layer - 1)];
+    const LayerOffsets& below = layout.at(layer - 1);
     norm_gain = below.norm2 >= 0 ? below.norm2 : below.norm1;
     norm_bias = below.norm2 >= 0 ? below.norm2_bias : below.norm1_bias;
   }
@@ -97,11 +97,11 @@ void EffectiveHead<Scalar>::add_slopes(Scalar of_trace, Scalar of_scale,
   auto key_rows = slopes.middleRows(key_row, width);
   gradient.segment(bias, width) += constant_slope;
   for (Index j = 0; j < d; ++j) {
-    const Scalar own_gain = folded ? gain[j] : Scalar(1);
+    const Scalar factor = folded ? gain[j] : Scalar(1);
     Scalar of_gain = 0, of_mean = 0;
     for (Index i = 0; i < width; ++i) {
-      query_rows(i, j) += own_gain * query_slope(i, j) + constant_slope[i] * mean[j];
-      key_rows(i, j) += own_gain * key_slope(i, j);
+      query_rows(i, j) += factor * query_slope(i, j) + constant_slope[i] * mean[j];
+      key_rows(i, j) += factor * key_slope(i, j);
       of_gain += query_slope(i, j) * query(i, j) + key_slope(i, j) * key(i, j);
       of_mean += query(i, j) * constant_slope[i];
     }

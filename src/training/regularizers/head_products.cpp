@@ -10,7 +10,7 @@ HeadRows::HeadRows(const Model<Scalar>& model, Index layer, Index head)
       width(model.settings().head_width()) {
   const ModelSettings& settings = model.settings();
   const AttentionShape shape{settings.heads, settings.groups(), width, 1, 1};
-  const Index fused = model.layout().layers[static_cast<std::size_t>(layer)].fused;
+  const Index fused = model.layout().at(layer).fused;
   query = fused + head * width;
   key = fused + shape.key_row(head);
 }

@@ -7,7 +7,7 @@
 
 namespace eigenscope {
 
-/// A B of rows x inner and inner x columns.
+/// The product A B (rows x columns) of A (rows x inner) and B (inner x columns).
 template <class Scalar>
 Matrix<Scalar> product(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner,
                        Factor<Scalar> a, Factor<Scalar> b) {
@@ -16,7 +16,7 @@ Matrix<Scalar> product(Eigen::Index rows, Eigen::Index columns, Eigen::Index inn
   return c;
 }
 
-/// Of one head's W (d x d, unfolded: without LayerNorm's gain), Sigma = I.
+/// Traces of one head's W (d x d, without LayerNorm's gain) for tokens of covariance I. Layer and head are from 0.
 template <class Scalar>
 Traces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 

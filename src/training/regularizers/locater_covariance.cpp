@@ -33,8 +33,8 @@ class LocaterCovariance final : public HeadPenalty<Scalar> {
   void observe(const Model<Scalar>& model, bool first) override {
     const Scalar share = first ? Scalar(1) : Scalar(0.05f);
     for (Index layer = 0; layer < model.settings().depth; ++layer) {
-      auto own = moments_.middleCols(layer * (width_ + 1), width_ + 1);
-      own += share * (moments_of(model.attention_input(layer)) - own);
+      auto average = moments_.middleCols(layer * (width_ + 1), width_ + 1);
+      average += share * (moments_of(model.attention_input(layer)) - average);
     }
   }
   std::span<Scalar> state() override {

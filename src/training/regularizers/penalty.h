@@ -1,4 +1,4 @@
-// What the forms of LocAteR have in common: a pull of each head's mean to its target and a price for its scale.
+// The penalty that all forms of LocAteR share: squared deviation of a head's mean from its target, plus its scale.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 namespace eigenscope {
 
-/// One head of a model: the numbers that a penalty is made of.
+/// The numbers of one head that the penalty depends on.
 template <class Scalar>
 struct PenalizedHead {
   virtual ~PenalizedHead() = default;
-  double trace = 0, scale = 0;  ///< d times what the penalty has of them
+  double trace = 0, scale = 0;  ///< d times the mean, and d times the scale, of the penalty
   /// Adds of_trace dtrace + of_scale dscale to the model's gradient.
   virtual void add_slopes(Scalar of_trace, Scalar of_scale, Model<Scalar>& model) const = 0;
 };
@@ -29,11 +29,12 @@ class HeadPenalty : public Regularizer<Scalar> {
     const auto d = static_cast<double>(model.settings().width);
     double penalty = 0;
     for_acting_heads(model, [&](Eigen::Index layer, Eigen::Index head, std::size_t number) {
-      const std::unique_ptr<PenalizedHead<Scalar>> own = head_of(model, layer, head);
-      const double excess = own->trace / d - targets[number];
-      penalty += settings_.mean_weight * excess * excess + settings_.scale_weight * own->scale / d;
-      own->add_slopes(static_cast<Scalar>(2 * settings_.mean_weight * excess / d),
-                      static_cast<Scalar>(settings_.scale_weight / d), model);
+      const std::unique_ptr<PenalizedHead<Scalar>> penalized = head_of(model, layer, head);
+      const double excess = penalized->trace / d - targets[number];
+      penalty +=
+          settings_.mean_weight * excess * excess + settings_.scale_weight * penalized->scale / d;
+      penalized->add_slopes(static_cast<Scalar>(2 * settings_.mean_weight * excess / d),
+                            static_cast<Scalar>(settings_.scale_weight / d), model);
     });
     return penalty;
   }
@@ -58,7 +59,7 @@ class HeadPenalty : public Regularizer<Scalar> {
   RegularizerSettings settings_;
 };
 
-/// Of heads that need nothing but the model: `Head` is made from model, layer and head.
+/// The penalty of heads that depend on the model alone: the constructor of `Head` takes model, layer and head.
 template <class Scalar, class Head>
 class PenaltyOf : public HeadPenalty<Scalar> {
  public:

@@ -5,6 +5,17 @@
 #include "training/regularizers/head_products.h"
 
 namespace eigenscope {
+namespace {
+
+template <class Scalar>
+struct None final : Regularizer<Scalar> {
+  None(const TrainSettings&, const ParameterLayout&) {}
+};
+
+}  // namespace
+
+constinit const RegularizerRow none_regularizer =
+    regularizer<None>("none", "baseline", {.of_query_key = false, .leaves_bias = false});
 
 template <class Scalar>
 double Regularizer<Scalar>::mean(const Model<Scalar>& model, Eigen::Index layer,

@@ -1,4 +1,4 @@
-// What a regularizer of the eigenspectrum is to a training run, and the row of each.
+// The interface between regularizers of the eigenspectrum and a training run, and the table of regularizers.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ template <class Scalar>
 class Reparametrization {
  public:
   virtual ~Reparametrization() = default;
-  /// How many gains there are. They begin at 1.
+  /// Number of gains, which begin at 1.
   virtual Eigen::Index gains() const = 0;
-  /// Before the first step.
+  /// Called before the first step.
   virtual void begin(const Vector<Scalar>& raw) = 0;
-  /// After every step.
+  /// Called after every step.
   virtual void follow(const Vector<Scalar>& raw) = 0;
-  /// Parameters of the model.
+  /// Sets the parameters of the model from `raw`.
   virtual void apply(const Vector<Scalar>& raw, Vector<Scalar>& parameters) const = 0;
-  /// From the gradient by the parameters to that by raw.
+  /// Sets `raw_gradient`, the gradient by `raw`, from `gradient`, that by the parameters.
   virtual void pull_back(const Vector<Scalar>& raw, const Vector<Scalar>& gradient,
                          Vector<Scalar>& raw_gradient) const = 0;
 };
@@ -46,39 +46,39 @@ class Regularizer {
                              Model<Scalar>& /*model*/) const {
     return 0;
   }
-  /// Its term of the loss that depends on the attention weights of the batch, which Model::backward adds.
+  /// The regularizer's term of the loss that depends on the attention weights of the batch; Model::backward adds it.
   virtual KeyPrior prior(const AttentionShape& /*batch*/) const { return {}; }
-  /// Adds to the decoupled weight decay of each trained number, in units of 1/(learning rate).
+  /// Adds the regularizer's part to the decoupled weight decay of each trained number, in units of 1/(learning rate).
   virtual void add_decay(Vector<float>& /*decay*/) const {}
 
   /// Whether it reads the activations of the batches.
   virtual bool observes() const { return false; }
   /// Reads the model's last batch; `first` before step 0.
   virtual void observe(const Model<Scalar>& /*model*/, bool /*first*/) {}
-  /// What it keeps from step to step, which a checkpoint holds as RegularizerFacts::state. The size is fixed.
+  /// The numbers that are kept from step to step; a checkpoint has them as RegularizerFacts::state. Their count is fixed.
   virtual std::span<Scalar> state() { return {}; }
 
   /// Null where the optimizer trains the model's parameters themselves.
   virtual Reparametrization<Scalar>* reparametrization() { return nullptr; }
 };
 
-/// What is known of a regularizer without a run.
+/// Properties of a regularizer that do not depend on a run.
 struct RegularizerFacts {
   std::span<const std::string_view> settings =
-      {};                       ///< the training settings that only it and its kin read
+      {};                       ///< training settings that only this kind of regularizer reads
   const char* state = nullptr;  ///< tensor of a checkpoint; null where there is no state
   /// Whether it acts on W_Q and W_K alone, so that attention must read them.
   bool of_query_key = true;
-  /// Whether the query bias is free of it, so that the logits can vary by the bias.
+  /// Whether the query bias is not regularized, so that the logits can vary by the bias.
   bool leaves_bias = true;
   /// The variance in the log that the paper (Bao, Hataya, Karakida, ICML 2024) expects to fall, with a lower loss and
   /// a higher entropy than the baseline's; empty where it claims nothing.
   std::string_view shrinks = {};
-  /// Throws InvalidArgument for settings that do not go with it; null for none.
+  /// Throws InvalidArgument for settings that exclude the regularizer; null if there are none.
   void (*check)(const TrainSettings& settings) = nullptr;
 };
 
-/// Name, label and facts, and what makes one for a run.
+/// Name, label, facts and constructors of a regularizer.
 struct RegularizerRow : Choice {
   template <class Scalar>
   using Make = std::unique_ptr<Regularizer<Scalar>> (*)(const TrainSettings&,
@@ -88,18 +88,18 @@ struct RegularizerRow : Choice {
   Make<double> make_double;
 };
 
-/// The row of `Own`, which is made from settings and layout.
-template <template <class> class Own>
+/// The row of the class template `Kind`, whose constructor takes settings and layout.
+template <template <class> class Kind>
 constexpr RegularizerRow regularizer(const char* name, const char* label, RegularizerFacts facts) {
   return {{name, label},
           facts,
           [](const TrainSettings& settings,
              const ParameterLayout& layout) -> std::unique_ptr<Regularizer<float>> {
-            return std::make_unique<Own<float>>(settings, layout);
+            return std::make_unique<Kind<float>>(settings, layout);
           },
           [](const TrainSettings& settings,
              const ParameterLayout& layout) -> std::unique_ptr<Regularizer<double>> {
-            return std::make_unique<Own<double>>(settings, layout);
+            return std::make_unique<Kind<double>>(settings, layout);
           }};
 }
 
@@ -110,11 +110,11 @@ EIGENSCOPE_REGULARIZERS(EIGENSCOPE_DECLARE)
 inline constexpr std::size_t kRegularizerCount = 0 EIGENSCOPE_REGULARIZERS(EIGENSCOPE_ONE);
 #undef EIGENSCOPE_ONE
 
-/// By RegularizerKind. To be read from main() on.
+/// The rows in the order of RegularizerKind. Constructors of static objects must not read them.
 extern const std::array<RegularizerRow, kRegularizerCount> kRegularizers;
 const RegularizerRow& regularizer_row(RegularizerKind kind);
 
-/// That of the settings, for a model of this layout, which must stay.
+/// The regularizer of the settings for a model of this layout, which must outlive the regularizer.
 template <class Scalar>
 std::unique_ptr<Regularizer<Scalar>> make_regularizer(const TrainSettings& settings,
                                                       const ParameterLayout& layout);

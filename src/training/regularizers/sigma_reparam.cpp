@@ -162,9 +162,9 @@ void SigmaReparam<Scalar>::pull_back(const Vector<Scalar>& raw, const Vector<Sca
 
 // It sets the norm of every matrix itself.
 void check(const TrainSettings& settings) {
-  const OptimizerSettings& own = settings.optimizer;
-  for (const auto& [name, value] :
-       {std::pair{"qk_clip", own.qk_clip}, std::pair{"growth_limit", own.growth_limit}}) {
+  const OptimizerSettings& optimizer = settings.optimizer;
+  for (const auto& [name, value] : {std::pair{"qk_clip", optimizer.qk_clip},
+                                    std::pair{"growth_limit", optimizer.growth_limit}}) {
     if (value == 0) continue;
     throw InvalidArgument(name,
                           "be 0 with sigma-reparam, which sets the norm of every matrix itself",

@@ -3,16 +3,9 @@
 
 /// row(kind): the value of RegularizerKind and the name of its RegularizerRow without `_regularizer`. The order is
 /// that of the lists of the command line and the page.
-#define EIGENSCOPE_REGULARIZERS(row) \
-  row(none)                          \
-  row(locater)                       \
-  row(locater_frobenius)             \
-  row(sigma_reparam)                 \
-  row(qk_decay)                      \
-  row(locater_effective)             \
-  row(locater_covariance)            \
-  row(locater_random)                \
-  row(attention_prior)
+#define EIGENSCOPE_REGULARIZERS(row)                                             \
+  row(none) row(locater) row(locater_frobenius) row(sigma_reparam) row(qk_decay) \
+      row(locater_effective) row(locater_covariance) row(locater_random) row(attention_prior)
 
 namespace eigenscope {
 
