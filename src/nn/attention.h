@@ -127,8 +127,8 @@ struct OffsetTerms {
 template <class Scalar>
 struct OffsetSlopes {
   Scalar* bias = nullptr;  ///< as OffsetTerms::bias; null for none
-  /// For each distance the loss with the keys at this distance minus the loss without them, linearized in the outputs of
-  /// the heads, one key of a row at a time, and summed over rows. Null for none.
+  /// For each distance the loss with the keys at this distance minus the loss without them, linearized in the outputs
+  /// of the heads, one key of a row at a time, and summed over rows. Null for none.
   Scalar* kept = nullptr;
 };
 
@@ -154,10 +154,10 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
 template <class Scalar>
 void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
-/// Computes dFused, of the shape of `fused`, for readings with factor 1: the exact softmax, hard weights, or fixed weights
-/// (whose queries and keys have a gradient of 0). With `hard` the gradient goes from the weights to the logits as through the
-/// softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward pass. The
-/// loss has the term of `prior` beside what gave dO, for the queries that see its key; not with `hard`.
+/// Computes dFused, of the shape of `fused`, for readings with factor 1: the exact softmax, hard weights, or fixed
+/// weights (whose queries and keys have a gradient of 0). With `hard` the gradient goes from the weights to the logits
+/// as through the softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward
+/// pass. The loss has the term of `prior` beside what gave dO, for the queries that see its key; not with `hard`.
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,

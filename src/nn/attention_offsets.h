@@ -23,8 +23,8 @@ class OffsetLogits {
   void add(Scalar scale, Scalar factor, Eigen::Map<Matrix<Scalar>> logits) const;
   /// Sets the weights of queries that see no key to 0.
   void clear_unseeing(Eigen::Map<Matrix<Scalar>> weights) const;
-  /// Adds the gradients to `slopes`. `weights` are those of the forward pass and `by_weight` is the gradient by them, both
-  /// T x T.
+  /// Adds the gradients to `slopes`. `weights` are those of the forward pass and `by_weight` is the gradient by them,
+  /// both T x T.
   void add_slopes(const HeadInput<Scalar>& in, const Scalar* weights, const Scalar* by_weight,
                   const OffsetSlopes<Scalar>& slopes) const;
 

@@ -32,7 +32,8 @@ void mlp_backward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, const 
                   const Matrix<Scalar>& active, const Matrix<Scalar>& dy, Matrix<Scalar>& dup,
                   Matrix<Scalar>& dx, const MlpGradients<Scalar>& gradients);
 
-/// SwiGLU (Shazeer, arXiv:2002.05202), LLaMA's MLP without biases: active = silu(gate) up, entry by entry, with silu(x) = x / (1 + exp(-x)). All hidden x N.
+/// SwiGLU (Shazeer, arXiv:2002.05202), LLaMA's MLP without biases: active = silu(gate) up, entry by entry, with silu(x)
+/// = x / (1 + exp(-x)). All hidden x N.
 template <class Scalar>
 void gated_forward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& active);
 /// `gradient` is that by `active` before and that by `up` after; `dgate` becomes that by `gate`.

@@ -24,8 +24,9 @@ void layer_norm_backward(const Scalar* gain, const Matrix<Scalar>& x,
                          const Matrix<Scalar>& statistics, Matrix<Scalar>& gradient, Scalar* dgain,
                          Scalar* dbias);
 
-/// RMSNorm (Zhang and Sennrich, 2019): Y = g X / sqrt(mean(X^2) + epsilon) for each token; the default epsilon is that of trained models.
-/// X, Y d x N; g d. The second row of `statistics`, 2 x N, becomes 1/sqrt(...), as in layer_norm_forward.
+/// RMSNorm (Zhang and Sennrich, 2019): Y = g X / sqrt(mean(X^2) + epsilon) for each token; the default epsilon is that
+/// of trained models. X, Y d x N; g d. The second row of `statistics`, 2 x N, becomes 1/sqrt(...), as in
+/// layer_norm_forward.
 template <class Scalar>
 void rms_norm_forward(const Scalar* gain, const Matrix<Scalar>& x, Matrix<Scalar>& y,
                       Matrix<Scalar>& statistics, Scalar epsilon = Scalar(1e-5));

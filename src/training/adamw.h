@@ -15,12 +15,12 @@ double gradient_norm(const float* gradient, Eigen::Index count);
 
 class AdamW {
  public:
-  /// `decay` is the decoupled weight decay of each parameter, `rate` its learning rate over that of the settings; without
-  /// `rate` all are 1.
+  /// `decay` is the decoupled weight decay of each parameter, `rate` its learning rate over that of the settings;
+  /// without `rate` all are 1.
   AdamW(const OptimizerSettings& settings, Vector<float> decay, Vector<float> rate = {});
 
-  /// Moves the parameters by step number `step`, from 0, of the gradient times `shrink`, at `rate` times the learning rate
-  /// of the schedule.
+  /// Moves the parameters by step number `step`, from 0, of the gradient times `shrink`, at `rate` times the learning
+  /// rate of the schedule.
   void step(Eigen::Index step, float shrink, const Vector<float>& gradient,
             Vector<float>& parameters, double rate = 1);
 

@@ -23,8 +23,8 @@ struct LogitStatistics {
   double self_excess = 0;
 };
 
-/// The statistics of every head of `layer`, from 0, over the last batch of the model. The batch has sequences of at least
-/// two tokens.
+/// The statistics of every head of `layer`, from 0, over the last batch of the model. The batch has sequences of at
+/// least two tokens.
 template <class Scalar>
 std::vector<LogitStatistics> logit_statistics(const Model<Scalar>& model, Eigen::Index layer);
 

@@ -56,7 +56,8 @@ struct ParameterLayout {
 /// Changes of the attention of a trained model in evaluation, where attention depends on queries and keys.
 template <class Scalar>
 struct Intervention {
-  /// The reading of each head, layer by layer; empty for the readings as trained. Soft where the settings have terms by offset.
+  /// The reading of each head, layer by layer; empty for the readings as trained. Soft where the settings have terms by
+  /// offset.
   std::vector<HeadReading<Scalar>> readings;
   /// The places of the tokens of the batch; empty for positions in order and all earlier keys. Positions are below
   /// the sequence length of the model.

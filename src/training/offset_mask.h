@@ -9,8 +9,8 @@
 
 namespace eigenscope {
 
-/// Whether each sequence of a training step sees the keys at each distance, T x B: drawn for each sequence (a hard sample of
-/// the Gumbel-sigmoid of a_k), and false at the dropped distance. Empty for a model without a learned mask.
+/// Whether each sequence of a training step sees the keys at each distance, T x B: drawn for each sequence (a hard
+/// sample of the Gumbel-sigmoid of a_k), and false at the dropped distance. Empty for a model without a learned mask.
 std::vector<char> draw_kept(const Model<float>& model, Eigen::Index batch, std::uint64_t seed,
                             std::uint64_t step);
 

@@ -12,8 +12,8 @@ struct ProjectionPlace {
   Eigen::Index offset, rows, columns, leading;
 };
 
-/// The projection matrices of all layers, in the order of the forward pass. Queries, keys and values of all heads are one
-/// matrix each, as in sigmaReparam's paper.
+/// The projection matrices of all layers, in the order of the forward pass. Queries, keys and values of all heads are
+/// one matrix each, as in sigmaReparam's paper.
 std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
                                             const ParameterLayout& layout);
 

@@ -50,8 +50,8 @@ class Tokenizer {
 /// The byte at which the last tenth of a text begins, which is for validation; with `words` the end of a word.
 std::size_t validation_start(std::string_view text, bool words);
 
-/// A training and a validation text: the first nine tenths of the bytes of one text (up to the end of a word) and its last
-/// tenth, or two separate texts.
+/// A training and a validation text: the first nine tenths of the bytes of one text (up to the end of a word) and its
+/// last tenth, or two separate texts.
 struct Text {
   Tokenizer tokenizer;
   std::vector<TokenId> training, validation;
@@ -62,16 +62,17 @@ struct Text {
 /// FNV-1a hash (64 bits in hexadecimal) of the tokens of both parts, by which a resumed run recognizes its text.
 std::string fingerprint(const Text& text);
 
-/// The tokens of a text as bytes or as words. The vocabulary is that of the training part. Throw InvalidArgument ("text")
-/// for an empty text, and when a part has no token.
+/// The tokens of a text as bytes or as words. The vocabulary is that of the training part. Throw InvalidArgument
+/// ("text") for an empty text, and when a part has no token.
 Text byte_text(std::string_view text);
 Text word_text(std::string_view text, Eigen::Index min_count);
 /// byte_text or word_text, by the name of the tokenizer; only `words` uses `min_count`. Throws
 /// InvalidArgument ("tokenizer") for another name.
 inline constexpr std::array kTokenizerNames{Choice{"bytes", "bytes"}, Choice{"words", "words"}};
 Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::Index min_count);
-/// Tokens of separate training and validation texts, with the vocabulary of `text`. Throws InvalidArgument ("tokenizer") too, and ("text",
-/// "validation") for a text without a token; ("validation") when none of its words is in the vocabulary.
+/// Tokens of separate training and validation texts, with the vocabulary of `text`. Throws InvalidArgument
+/// ("tokenizer") too, and ("text", "validation") for a text without a token; ("validation") when none of its words is
+/// in the vocabulary.
 Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
                      Eigen::Index min_count);
 

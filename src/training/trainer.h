@@ -21,8 +21,8 @@
 
 namespace eigenscope {
 
-/// Settings and text determine every number: draw s B + b of the seed is the start of sequence b of step s, and sums have
-/// a fixed order.
+/// Settings and text determine every number: draw s B + b of the seed is the start of sequence b of step s, and sums
+/// have a fixed order.
 class Trainer {
  public:
   /// A new run; the vocabulary is the text's. Throws InvalidArgument as check_training does, and

@@ -57,13 +57,13 @@ std::vector<TensorToWrite> named_weights(const Model<float>& model);
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra = {});
 
-/// The named weights, settings, tokenizer and step without the state that resuming needs, rounded to `format`. read_model
-/// reads the result.
+/// The named weights, settings, tokenizer and step without the state that resuming needs, rounded to `format`.
+/// read_model reads the result.
 std::vector<std::byte> write_model_file(const TrainingState& state, const Model<float>& model,
                                         TensorFormat format);
 
-/// The whole state. Throws FormatError naming the key of the metadata or the tensor that is missing, whose shape differs from that
-/// of the settings or whose numbers are not finite.
+/// The whole state. Throws FormatError naming the key of the metadata or the tensor that is missing, whose shape
+/// differs from that of the settings or whose numbers are not finite.
 TrainingState read_training_file(const Safetensors& file);
 
 /// The model from the named weights, without the state of the optimizer. Throws as read_training_file does.

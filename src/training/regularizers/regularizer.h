@@ -55,7 +55,8 @@ class Regularizer {
   virtual bool observes() const { return false; }
   /// Reads the model's last batch; `first` before step 0.
   virtual void observe(const Model<Scalar>& /*model*/, bool /*first*/) {}
-  /// The numbers that are kept from step to step; a checkpoint has them as RegularizerFacts::state. Their count is fixed.
+  /// The numbers that are kept from step to step; a checkpoint has them as RegularizerFacts::state. Their count is
+  /// fixed.
   virtual std::span<Scalar> state() { return {}; }
 
   /// Null where the optimizer trains the model's parameters themselves.
