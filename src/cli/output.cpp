@@ -62,11 +62,11 @@ std::string csv_value(const Json& value) {
 Json scalars_of(const Json& rows) {
   Json flat = Json::array();
   for (const Json& row : rows) {
-    Json own = Json::object();
+    Json scalars = Json::object();
     for (const auto& [key, value] : row.items()) {
-      if (!value.is_structured()) own[key] = value;
+      if (!value.is_structured()) scalars[key] = value;
     }
-    flat.push_back(std::move(own));
+    flat.push_back(std::move(scalars));
   }
   return flat;
 }

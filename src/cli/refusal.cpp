@@ -28,7 +28,7 @@ std::size_t edits(const std::string& from, const std::string& to) {
 
 // The option of a name that has few letters more, less or different; empty where none is near.
 std::string nearest(const CLI::App& command, const std::string& name) {
-  std::string found;
+  std::string name_of_nearest;
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_lnames().empty()) continue;
@@ -36,10 +36,10 @@ std::string nearest(const CLI::App& command, const std::string& name) {
     const std::size_t distance = edits(name, candidate);
     if (distance < least) {
       least = distance;
-      found = candidate;
+      name_of_nearest = candidate;
     }
   }
-  return found;
+  return name_of_nearest;
 }
 
 /// The command that the arguments name; the program itself where they name none.

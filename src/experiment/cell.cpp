@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "checkpoint/safetensors.h"
-#include "experiment/cell_file.h"
 #include "io/replace_file.h"
 #include "support/error.h"
 #include "training/trainer.h"
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
-// The path of a cell's own validation text, in its result.
+// The key of the path of a cell's separate validation text, in its result.
 constexpr const char* kValidation = "validation";
 // The fingerprint of what it learned from; earlier results have none.
 constexpr const char* kText = "text_fingerprint";
@@ -25,7 +26,7 @@ constexpr const char* kText = "text_fingerprint";
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 
-// Of the last layer, where there is one.
+// Measures of the last layer, if there is one.
 constexpr const char* kLastResidual = "last_residual";
 
 // The extremes over heads that a curve may have.
@@ -121,13 +122,13 @@ bool is_curve(const Json& curve) {
          });
 }
 
-// Whether it has what result_of gives, of the kind that it has there.
+// Whether it has all fields of result_of, of the same types.
 bool is_result(const GridCell& cell, const Json& json) {
   Json axes = Json::object();
   for (const auto& [name, label] : cell.axes) axes[name] = label;
   const auto row = [&](const char* key) {
-    const Json found = json.value(key, Json(0));
-    return found.is_object() || found.is_null();
+    const Json value = json.value(key, Json(0));
+    return value.is_object() || value.is_null();
   };
   return json.is_object() && json.value("id", Json()) == cell.id &&
          json.value("axes", Json()) == axes && json.value("settings", Json()).is_object() &&
@@ -172,7 +173,7 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell,
                                        const std::string& text) const {
   const std::string path = file(cell, ".json");
   const std::optional<Json> json =
-      read_cell(path, [&](const Json& found) { return is_result(cell, found); });
+      read_cell(path, [&](const Json& file) { return is_result(cell, file); });
   if (!json) return std::nullopt;
   if (json->at("settings") != changed_settings(cell.settings) ||
       json->value("experiment", Json()) != grid.experiment ||
@@ -214,16 +215,33 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
   remove_leftovers(cell);
 }
 
-// What this and earlier processes left of a finished cell.
+// Removes the temporary files of this and earlier processes of a finished cell.
 void CellFolder::remove_leftovers(const GridCell& cell) const {
   std::error_code error;
   fs::remove(file(cell, ".partial"), error);
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
     const std::string_view replaced = replaced_name(name);
-    const bool own = replaced == cell.id + ".json" || replaced == cell.id + ".partial";
-    if (own) fs::remove(entry.path(), error);
+    if (replaced == cell.id + ".json" || replaced == cell.id + ".partial") {
+      fs::remove(entry.path(), error);
+    }
   }
+}
+
+std::optional<OrderedJson> read_cell(const std::string& path,
+                                     const std::function<bool(const OrderedJson&)>& is_result) {
+  // Not a FileSource, which refuses a file that another process replaces with the same bytes.
+  std::ifstream in(path, std::ios::binary);
+  std::error_code error;
+  if (!in && !std::filesystem::exists(path, error)) return std::nullopt;
+  if (!in) throw FormatError(path, "it must be a file that can be opened for reading");
+  std::ostringstream text;
+  text << in.rdbuf();
+  OrderedJson json = read_json(text.str());
+  if (!json.is_object() || !is_result(json)) {
+    throw FormatError(path, "it must be the result of a run; remove it to compute the run again");
+  }
+  return json;
 }
 
 }  // namespace eigenscope

@@ -50,4 +50,9 @@ class CellFolder {
   std::string path_;
 };
 
+/// The JSON object in the file; nothing when there is no file. Throws FormatError when it cannot be read, or is no
+/// object that `is_result` accepts.
+std::optional<OrderedJson> read_cell(const std::string& path,
+                                     const std::function<bool(const OrderedJson&)>& is_result);
+
 }  // namespace eigenscope

@@ -47,22 +47,22 @@ std::optional<double> value_of(const Json& result, const std::string& measure) {
   return value.get<double>();
 }
 
-Json comparison(const BySeed& own, const BySeed* baseline, const std::string& measure) {
+Json comparison(const BySeed& runs, const BySeed* baseline, const std::string& measure) {
   std::vector<double> all, paired, against;
-  for (const auto& [seed, result] : own) {
+  for (const auto& [seed, result] : runs) {
     const std::optional<double> value = value_of(*result, measure);
     if (!value) continue;
     all.push_back(*value);
-    if (baseline == nullptr || baseline == &own || !baseline->contains(seed)) continue;
+    if (baseline == nullptr || baseline == &runs || !baseline->contains(seed)) continue;
     const std::optional<double> other = value_of(*baseline->at(seed), measure);
     if (!other) continue;
     paired.push_back(*value);
     against.push_back(*other);
   }
-  const MeanDeviation found = mean_deviation(all);
+  const MeanDeviation moments = mean_deviation(all);
   Json json{{"runs", all.size()},
-            {"mean", all.empty() ? Json(nullptr) : finite(found.mean)},
-            {"deviation", all.empty() ? Json(nullptr) : finite(found.deviation)}};
+            {"mean", all.empty() ? Json(nullptr) : finite(moments.mean)},
+            {"deviation", all.empty() ? Json(nullptr) : finite(moments.deviation)}};
   if (paired.empty()) return json;
   const PairedTest test = paired_t_test(paired, against);
   json["pairs"] = paired.size();
@@ -104,19 +104,19 @@ Json summary_of(const Grid& grid, const Groups& groups) {
 Json collect_results(const Grid& grid,
                      const std::function<std::optional<Json>(const GridCell&)>& result_of) {
   std::vector<Json> results;
-  std::vector<const GridCell*> found;
+  std::vector<const GridCell*> finished;
   Json missing = Json::array();
   for (const GridCell& cell : grid.cells) {
     if (std::optional<Json> result = result_of(cell)) {
       result->erase("experiment");
       results.push_back(std::move(*result));
-      found.push_back(&cell);
+      finished.push_back(&cell);
     } else {
       missing.push_back(cell.id);
     }
   }
   Groups groups;
-  for (std::size_t i = 0; i < results.size(); ++i) groups.add(*found[i], results[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) groups.add(*finished[i], results[i]);
   return {{"experiment", grid.experiment},
           {"grid", grid.source},
           {"summary", summary_of(grid, groups)},

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "experiment/cell.h"
-#include "experiment/grid_keys.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/shared_parameters.h"
@@ -170,8 +169,8 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
     check_keys("stages: ", stage, kFile, {"seeds", "first_seed", "only"});
     const Json only = stage.value("only", Json::object());
     if (!only.is_object()) refuse("only", "be an object of axes and their labels");
-    std::vector<Axis> own;
-    for (const Axis& axis : axes) own.push_back(restricted(axis, only));
+    std::vector<Axis> stage_axes;
+    for (const Axis& axis : axes) stage_axes.push_back(restricted(axis, only));
     for (const auto& [name, labels] : only.items()) {
       if (std::find(grid.axes.begin(), grid.axes.end(), name) == grid.axes.end() ||
           !labels.is_array()) {
@@ -183,7 +182,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
     if (stage.contains("first_seed")) {
       first = static_cast<std::uint64_t>(number_in(stage, "first_seed", shared::kSeed));
     }
-    for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
+    for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(stage_axes, seed);
   }
   if (grid.cells.empty()) refuse("stages", "make at least one run");
 }
@@ -237,14 +236,35 @@ OrderedJson changed_settings(const TrainSettings& settings) {
   const TrainSettings defaults;
   Json changed = Json::object();
   for (const NumberField& field : number_fields()) {
-    const double own = number_of(settings, field);
-    if (own != number_of(defaults, field)) changed[std::string(field.name)] = own;
+    const double value = number_of(settings, field);
+    if (value != number_of(defaults, field)) changed[std::string(field.name)] = value;
   }
   for (const ChoiceField& field : choice_fields()) {
-    const std::size_t own = field.get(settings);
-    if (own != field.get(defaults)) changed[std::string(field.name)] = field.names[own].name;
+    const std::size_t value = field.get(settings);
+    if (value != field.get(defaults)) changed[std::string(field.name)] = field.names[value].name;
   }
   return changed;
+}
+
+void check_keys(const std::string& where, const OrderedJson& object, const char* file,
+                std::initializer_list<std::string_view> known) {
+  if (!object.is_object()) {
+    throw InvalidArgument(where.substr(0, where.find(':')), "have objects as entries");
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string names;
+    for (const std::string_view name : known)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    throw InvalidArgument(where + key, std::string("be a key of ") + file + ": " + names);
+  }
+}
+
+const OrderedJson& required(const OrderedJson& object, const char* key, const char* what,
+                            bool (OrderedJson::*is)() const noexcept) {
+  if (!object.contains(key) || !(object.at(key).*is)())
+    throw InvalidArgument(key, std::string("be ") + what);
+  return object.at(key);
 }
 
 }  // namespace eigenscope

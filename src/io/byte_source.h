@@ -24,11 +24,11 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// What messages call it, a path or a file name.
+  /// Name in messages: a path or a file name.
   const std::string& name() const noexcept { return name_; }
-  /// Bytes in all, as found when it was opened.
+  /// Size in bytes when it was opened.
   std::uint64_t size() const noexcept { return size_; }
-  /// Bytes delivered by `read` so far.
+  /// Number of bytes that `read` has delivered so far.
   std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
   /// Fills `out` with the bytes from `offset` (in bytes) on. Throws FormatError, naming the
@@ -88,7 +88,7 @@ void refuse_absent(const std::string& path, const std::filesystem::file_status& 
 /// FormatError as FileSource does, and for a stream of more than 1 GB or a device with more than 1 MB.
 std::shared_ptr<ByteSource> open_source(const std::string& path);
 
-/// Bytes already in memory.
+/// A source of bytes in memory.
 class MemorySource final : public ByteSource {
  public:
   MemorySource(std::string name, std::vector<std::byte> bytes);

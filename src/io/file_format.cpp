@@ -64,7 +64,7 @@ constexpr std::array kSignatures{
     Signature{0, "\177ELF", "a program (ELF)", kWeights},
 };
 
-/// What stands in the place of a file of any format.
+/// Contents that replace a file of any format, such as a pointer to it.
 constexpr std::array kStandIns{
     Signature{0, "version https://git-lfs", "a Git LFS pointer, which stands for the file itself",
               "run 'git lfs pull' in its folder"},
@@ -88,18 +88,19 @@ std::string sentence(std::string_view what, std::string_view advice) {
 }
 
 template <std::size_t Count>
-const Signature* found_in(const std::array<Signature, Count>& signatures, std::string_view text) {
-  const auto found = std::find_if(
+const Signature* signature_of(const std::array<Signature, Count>& signatures,
+                              std::string_view text) {
+  const auto place = std::find_if(
       signatures.begin(), signatures.end(),
       [&](const Signature& signature) { return has(text, signature.offset, signature.bytes); });
-  return found == signatures.end() ? nullptr : &*found;
+  return place == signatures.end() ? nullptr : &*place;
 }
 
 /// Empty where the text does not begin as a stand-in does.
 std::string stand_in(std::string_view text) {
-  const Signature* found = found_in(kStandIns, text);
-  if (found == nullptr) return "";
-  return "it is " + std::string(found->what) + ": " + std::string(found->advice);
+  const Signature* signature = signature_of(kStandIns, text);
+  if (signature == nullptr) return "";
+  return "it is " + std::string(signature->what) + ": " + std::string(signature->advice);
 }
 
 /// torch.save writes a ZIP archive whose first file is NAME/data.pkl; numpy.savez one of .npy files.
@@ -123,7 +124,7 @@ bool is_onnx(std::string_view text) {
                      [](unsigned char c) { return std::isprint(c) != 0; });
 }
 
-/// What torch.save wrote before version 1.6, and any other object that Python saved.
+/// Files of torch.save before version 1.6, and any other pickled object of Python.
 bool is_pickle(std::string_view text) {
   return text.size() > 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5 &&
          ("\x8a}](cX\x95"sv.find(text[2]) != std::string_view::npos);
@@ -148,9 +149,9 @@ bool is_safetensors(std::string_view text) {
 std::string foreign_format(std::span<const std::byte> first) {
   const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
   if (is_safetensors(text)) return "";
-  if (const std::string found = stand_in(text); !found.empty()) return found;
-  if (const Signature* found = found_in(kSignatures, text)) {
-    return sentence(found->what, found->advice);
+  if (const std::string reason = stand_in(text); !reason.empty()) return reason;
+  if (const Signature* signature = signature_of(kSignatures, text)) {
+    return sentence(signature->what, signature->advice);
   }
   if (has(text, 0, "PK\x03\x04")) return zip_format(text);
   if (is_pickle(text)) return sentence("a Python pickle, as early PyTorch saved", kTorch);

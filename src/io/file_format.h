@@ -13,7 +13,7 @@ namespace eigenscope {
 /// Bytes at the beginning of a file that `foreign_format` needs to recognize each of its formats.
 inline constexpr std::size_t kFormatBytes = 512;
 
-/// What a file is that begins with `first` (its first kFormatBytes bytes, or all where it has fewer),
+/// Describes a file that begins with `first` (its first kFormatBytes bytes, or all where it has fewer),
 /// and what to do to get .safetensors: "it is a GGUF file (llama.cpp), not .safetensors: ...". Knows
 /// other formats of weights, archives, pictures, Git LFS pointers, web pages, JSON and plain text. Empty where
 /// the format is unknown, and for what begins as .safetensors does.

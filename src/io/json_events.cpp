@@ -21,7 +21,7 @@ PythonNumbers take_python_numbers(std::string_view text, std::string& plain) {
   constexpr std::array kSpellings{"NaN"sv, "Infinity"sv, "-Infinity"sv};
   constexpr std::string_view kWord =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
-  PythonNumbers found;
+  PythonNumbers python;
   plain = text;
   std::size_t numbers = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ PythonNumbers take_python_numbers(std::string_view text, std::string& plain) {
     const bool is_python =
         std::find(kSpellings.begin(), kSpellings.end(), word) != kSpellings.end();
     if (is_python) {
-      found.emplace(numbers, word);
+      python.emplace(numbers, word);
       plain.replace(at, word.size(), "0" + std::string(word.size() - 1, ' '));
     }
     const bool is_number =
@@ -43,7 +43,7 @@ PythonNumbers take_python_numbers(std::string_view text, std::string& plain) {
     numbers += is_number ? 1 : 0;
     at = std::max(end, at + 1);
   }
-  return found;
+  return python;
 }
 
 /// Translates the parser's callbacks; each returns true to go on.

@@ -42,7 +42,7 @@ class JsonEvents {
 /// Uses memory for the longest string and one bit for each level of nesting that `events` lets pass.
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
 
-/// The same for text that may have NaN, Infinity and -Infinity, which Python's json writes, where JSON has numbers:
+/// parse_json for text that may have NaN, Infinity and -Infinity in the place of numbers, which Python's json writes;
 /// other_scalar receives them.
 void parse_python_json(std::string_view text, const std::string& item, JsonEvents& events);
 

@@ -32,9 +32,9 @@ Beside create_beside(const std::string& path) {
   for (;;) {
     char digits[kDigits + 1];
     std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(random()));
-    const std::string own = path + std::string(kMark) + digits;
-    const int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0) return {own, file};
+    const std::string name = path + std::string(kMark) + digits;
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) return {name, file};
     if (errno != EEXIST) refuse_writing(path);
   }
 }

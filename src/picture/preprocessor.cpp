@@ -74,10 +74,10 @@ void Preprocessor::read_size(const Config& config) {
   crops_ = config.flag("do_center_crop").value_or(false);
   resizes_ = config.flag("do_resize").value_or(true);
   const auto check = [&](const std::string& key) {
-    const auto found = sides(config, key);
-    if (!found || *found == std::array{pixels_, pixels_}) return;
+    const auto size = sides(config, key);
+    if (!size || *size == std::array{pixels_, pixels_}) return;
     refuse(config, key, shown(pixels_, pixels_) + ", the size that the model takes",
-           shown((*found)[1], (*found)[0]));
+           shown((*size)[1], (*size)[0]));
   };
   check(crops_ ? "crop_size" : "size");
   const auto size = sides(config, "size");

@@ -70,8 +70,8 @@ Picture with_width(const Picture& picture, Index width, ResizeFilter filter) {
   result.rgb.reserve(static_cast<std::size_t>(3 * width * picture.height));
   for (Index y = 0; y < picture.height; ++y) {
     const std::uint8_t* const row = picture.rgb.data() + 3 * picture.width * y;
-    for (const Taps& own : taps) {
-      for (Index c = 0; c < 3; ++c) result.rgb.push_back(weighted(own, row + c, 3));
+    for (const Taps& tap : taps) {
+      for (Index c = 0; c < 3; ++c) result.rgb.push_back(weighted(tap, row + c, 3));
     }
   }
   return result;
@@ -81,9 +81,9 @@ Picture with_height(const Picture& picture, Index height, ResizeFilter filter) {
   const Index row = 3 * picture.width;
   Picture result{picture.width, height, {}};
   result.rgb.reserve(static_cast<std::size_t>(row * height));
-  for (const Taps& own : taps_of(picture.height, height, filter)) {
+  for (const Taps& tap : taps_of(picture.height, height, filter)) {
     for (Index i = 0; i < row; ++i) {
-      result.rgb.push_back(weighted(own, picture.rgb.data() + i, row));
+      result.rgb.push_back(weighted(tap, picture.rgb.data() + i, row));
     }
   }
   return result;

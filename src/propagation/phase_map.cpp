@@ -64,15 +64,15 @@ double PhaseMap::y(Eigen::Index row) const {
 void PhaseMap::compute(Eigen::Index column, Eigen::Index row) {
   const double scale = y(row);
   const double eta_f = scale * scale;
-  const Propagation found =
+  const Propagation propagation =
       propagate(kernel_, {x(column), settings_.asymmetry * eta_f, eta_f}, /*temperature=*/1);
   for (Eigen::Index r = row; r < std::min(row + stride_, rows()); ++r) {
     for (Eigen::Index c = column; c < std::min(column + stride_, columns()); ++c) {
       const auto cell = static_cast<std::size_t>(r * columns() + c);
-      localization_[cell] = static_cast<float>(found.localization);
-      rho_mean_[cell] = static_cast<float>(found.rho_mean);
-      regime_[cell] = static_cast<std::uint8_t>(found.regime);
-      signal_[cell] = static_cast<std::uint8_t>(found.signal);
+      localization_[cell] = static_cast<float>(propagation.localization);
+      rho_mean_[cell] = static_cast<float>(propagation.rho_mean);
+      regime_[cell] = static_cast<std::uint8_t>(propagation.regime);
+      signal_[cell] = static_cast<std::uint8_t>(propagation.signal);
     }
   }
   ++computed_;

@@ -7,7 +7,7 @@ namespace {
 
 using Eigen::Index;
 
-/// Of Gaussian rows, in the order of TheoryMeasure.
+/// Measures of Gaussian rows, in the order of TheoryMeasure.
 constexpr std::array<Estimate RowEstimate::*, kTheoryMeasureNames.size()> kSampled{
     &RowEstimate::localization, &RowEstimate::rho_mean, &RowEstimate::entropy,
     &RowEstimate::participation, &RowEstimate::sensitivity_localization};
@@ -65,9 +65,10 @@ bool TracedHeadTheory::advance(Index steps) {
   if (rows_) return rows_->advance(steps);
   for (; steps > 0 && next_ < steps_wanted(); --steps) {
     const auto k = static_cast<std::size_t>(next_++);
-    const Propagation found = propagate(kernels_, heads_[k].traces, heads_[k].temperature);
+    const Propagation propagation = propagate(kernels_, heads_[k].traces, heads_[k].temperature);
     const bool level = measure_ == TheoryMeasure::rho_mean;
-    put(closed_, k, {level ? found.rho_mean : found.localization, 0}, found.regime);
+    put(closed_, k, {level ? propagation.rho_mean : propagation.localization, 0},
+        propagation.regime);
   }
   return next_ == steps_wanted();
 }

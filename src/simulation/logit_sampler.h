@@ -19,7 +19,7 @@ Eigen::MatrixXd sample_tokens(const TokenProcess& process, Eigen::Index width, s
 /// variance.
 class LogitSampler {
  public:
-  /// For tokens of `width` coordinates and queries up to position `last`. Throws InvalidArgument
+  /// A sampler for tokens of `width` coordinates and queries up to position `last`. Throws InvalidArgument
   /// ("width", "tokens").
   LogitSampler(Eigen::Index width, const TokenProcess& process, Eigen::Index last,
                std::uint64_t seed);

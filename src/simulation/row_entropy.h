@@ -29,7 +29,7 @@ class RowEntropies {
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   double progress() const;
   /// The rows so far, length by length.
   std::vector<RowEntropy> rows() const;

@@ -1,4 +1,4 @@
-// What is measured on sampled rows of attention, with standard errors.
+// Measures of sampled rows of attention, with standard errors.
 #pragma once
 
 #include <Eigen/Core>
@@ -42,7 +42,7 @@ class RowStatistics {
   /// removed, and their standard error found, by a jackknife over groups of samples; so an index near 0
   /// can come out slightly negative.
   RowEstimate estimate() const;
-  /// Those of estimate(), without the rest; at least two samples.
+  /// The standard errors of estimate() alone; at least two samples.
   Estimate entropy() const { return entropy_.estimate(); }
   Estimate participation() const { return participation_.estimate(); }
 

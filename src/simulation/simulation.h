@@ -34,13 +34,13 @@ class Simulation {
   double work_per_step() const;
 
   const Ensemble& ensemble() const { return ensemble_; }
-  /// Of W at a point.
+  /// Traces of W at a point.
   SpectralMoments moments(std::size_t point) const {
     return ensemble_.moments(points_[point].mean, points_[point].variance);
   }
-  /// What the theory says of a point (index into settings.points).
+  /// The theory at a point (index into settings.points).
   Propagation theory(std::size_t point) const;
-  /// What was sampled so far.
+  /// Statistics of the rows sampled so far.
   RowEstimate estimate(std::size_t point) const { return statistics_[point].estimate(); }
 
  private:

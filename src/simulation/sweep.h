@@ -9,7 +9,7 @@
 
 namespace eigenscope {
 
-/// Of a range of variances.
+/// Settings of a sweep over a range of variances.
 inline constexpr Parameter kVarianceMin{"variance_min", reals_above(0, 1e+06), 0.0001,
                                         "smallest variance of a range"};
 inline constexpr Parameter kVarianceMax{"variance_max", reals_above(0, 1e+06), 100,
@@ -39,7 +39,7 @@ class Sweep {
   const SpectrumPoint& point(std::size_t i) const { return cells_[i].point; }
   /// Why point i has no numbers; empty when it has.
   const std::string& refused(std::size_t i) const { return cells_[i].refused; }
-  /// For i < size(); NaN and empty where the point is refused.
+  /// Result of point i < size(); NaN and empty where the point is refused.
   Propagation theory(std::size_t i) const;
   RowEstimate estimate(std::size_t i) const;
 

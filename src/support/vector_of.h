@@ -15,10 +15,10 @@ inline Eigen::Map<const Eigen::VectorXd> vector_of(const std::vector<double>& li
 /// value(item) of each item, or a member of it.
 template <class Items, class Value>
 Eigen::VectorXd vector_over(const Items& items, const Value& value) {
-  Eigen::VectorXd found(std::ssize(items));
+  Eigen::VectorXd values(std::ssize(items));
   Eigen::Index at = 0;
-  for (const auto& item : items) found[at++] = std::invoke(value, item);
-  return found;
+  for (const auto& item : items) values[at++] = std::invoke(value, item);
+  return values;
 }
 
 }  // namespace eigenscope

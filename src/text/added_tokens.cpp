@@ -66,15 +66,15 @@ std::uint32_t AddedTokens::follow(std::uint32_t node, char32_t c) const {
 }
 
 std::vector<const AddedToken*> AddedTokens::longest_at(std::u32string_view text) const {
-  std::vector<const AddedToken*> found(text.size());
-  if (empty()) return found;
+  std::vector<const AddedToken*> longest(text.size());
+  if (empty()) return longest;
   std::uint32_t node = 0;
   for (std::size_t at = text.size(); at-- > 0;) {
     node = follow(node, text[at]);
     const std::int32_t token = nodes_[node].token;
-    if (token >= 0) found[at] = &tokens_[static_cast<std::size_t>(token)];
+    if (token >= 0) longest[at] = &tokens_[static_cast<std::size_t>(token)];
   }
-  return found;
+  return longest;
 }
 
 }  // namespace eigenscope

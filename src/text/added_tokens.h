@@ -1,4 +1,4 @@
-// The added tokens of a tokenizer, found in a text.
+// The added tokens of a tokenizer, and their places in a text.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ class AddedTokens {
   static constexpr std::size_t kMostEnds = 4'000'000;
 
   AddedTokens() = default;
-  /// Of tokens with the same text the last is found. Throws FormatError ("added_tokens") for more than kMostEnds ends.
+  /// The last of several tokens with the same text counts. Throws FormatError ("added_tokens") for more than kMostEnds
+  /// ends.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   bool empty() const { return tokens_.empty(); }

@@ -43,9 +43,9 @@ CharacterMap::CharacterMap(std::string_view bytes) {
   table_ = std::move(table);
 }
 
-CharacterMap::Found CharacterMap::longest(std::string_view bytes) const {
+CharacterMap::Match CharacterMap::longest(std::string_view bytes) const {
   const auto& units = table_->units;
-  Found found;
+  Match match;
   std::size_t node = offset(units[0]);
   for (std::size_t k = 0; k < bytes.size(); ++k) {
     const auto byte = static_cast<unsigned char>(bytes[k]);
@@ -59,9 +59,9 @@ CharacterMap::Found CharacterMap::longest(std::string_view bytes) const {
     if (byte == 0 || node >= units.size() || label(units[node]) != byte) break;
     const std::uint32_t unit = units[node];
     node ^= offset(unit);
-    if (has_value(unit) && node < units.size()) found = {k + 1, value(units[node])};
+    if (has_value(unit) && node < units.size()) match = {k + 1, value(units[node])};
   }
-  return found;
+  return match;
 }
 
 std::u32string CharacterMap::operator()(std::u32string_view text,
@@ -69,8 +69,8 @@ std::u32string CharacterMap::operator()(std::u32string_view text,
   const std::string bytes = unicode::encode(text);
   std::string out;
   for (std::size_t at = 0; at < bytes.size();) {
-    const Found found = longest(std::string_view(bytes).substr(at));
-    if (found.length == 0) {
+    const Match match = longest(std::string_view(bytes).substr(at));
+    if (match.length == 0) {
       const auto is_next = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
       const auto end =
           std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 1, bytes.end(), is_next);
@@ -79,8 +79,8 @@ std::u32string CharacterMap::operator()(std::u32string_view text,
       at += length;
       continue;
     }
-    if (found.place < table_->texts.size()) out += table_->texts.c_str() + found.place;
-    at += found.length;
+    if (match.place < table_->texts.size()) out += table_->texts.c_str() + match.place;
+    at += match.length;
     check_size(out.size() / kBytes);
   }
   return unicode::decode(out);

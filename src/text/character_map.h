@@ -20,17 +20,17 @@ class CharacterMap {
   /// Throws InvalidArgument ("it") for what is not such a table.
   explicit CharacterMap(std::string_view bytes);
 
-  /// Calls `check_size` with the bytes so far, which may throw. Throws InvalidArgument ("text") where the table replaces
-  /// by what is not UTF-8, FormatError where a sequence of the table has more than 1000 bytes.
+  /// Calls `check_size` with the bytes so far, which may throw. Throws InvalidArgument ("text") where the table
+  /// replaces by what is not UTF-8, FormatError where a sequence of the table has more than 1000 bytes.
   std::u32string operator()(std::u32string_view text,
                             const std::function<void(std::size_t)>& check_size) const;
 
  private:
-  struct Found {
+  struct Match {
     std::size_t length = 0;  // bytes; 0 for none
     std::uint32_t place = 0;
   };
-  Found longest(std::string_view bytes) const;
+  Match longest(std::string_view bytes) const;
 
   struct Table {
     std::vector<std::uint32_t> units;

@@ -25,7 +25,7 @@ constexpr char32_t kSpaceCharacter = U'\u2581';
 /// llama.cpp's numbers of the types of tokens.
 enum class TokenType { normal = 1, unknown, control, user_defined, unused, byte };
 
-/// What llama.cpp does for some names of `tokenizer.ggml.pre`.
+/// The stages of llama.cpp for some names of `tokenizer.ggml.pre`.
 struct PreTokenizers {
   std::string_view names;  ///< with a space behind each
   Pattern pattern;

@@ -1,10 +1,11 @@
-// A value of a JSON file with the path that messages call it by.
+// JSON files as trees: for files whose parts refer to each other, with limits that the file does not choose, without
+// losing duplicate keys, and with the path of each value for messages.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ class JsonNode {
   [[noreturn]] void refuse(const std::string& message) const;
   /// Shows the value, or the type of a string, array or object.
   [[noreturn]] void refuse_kind(const char* expected) const;
-  /// Whether it is null or absent.
+  /// Whether the value is null or absent.
   bool is_null() const { return json_ == nullptr || json_->is_null(); }
   bool is_text() const { return !is_null() && json_->is_string(); }
   bool is_list() const { return !is_null() && json_->is_array(); }
@@ -28,13 +29,13 @@ class JsonNode {
   /// The entry of an object; null when it is absent.
   JsonNode at(const std::string& key) const;
   std::vector<JsonNode> items() const;
-  /// None when it is null.
+  /// The items; none when the value is null.
   std::vector<JsonNode> optional_items() const;
   const Json::object_t& object() const;
   const std::string& text() const;
   std::uint64_t natural() const;
   double number() const;
-  /// `standard` when it is null.
+  /// `standard` when the value is null.
   bool flag(bool standard) const;
   std::string text_or(const std::string& standard) const;
 
@@ -49,5 +50,11 @@ class JsonNode {
   const Json* json_;
   std::string path_;
 };
+
+/// Parses `text`. Non-negative integers without a sign come as number_unsigned, others as number_float.
+/// Throws FormatError naming `item` for what is not one JSON value in UTF-8, for an object with a key
+/// twice (which the message names) and for more than `deepest` levels.
+nlohmann::json read_json_tree(std::string_view text, const std::string& item,
+                              std::size_t deepest = 32);
 
 }  // namespace eigenscope

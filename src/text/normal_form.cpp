@@ -62,9 +62,9 @@ std::optional<char32_t> composite(char32_t first, char32_t second) {
       lies_in(second, kTails + 1, kTailCount - 1)) {
     return first + second - kTails;
   }
-  const auto found = compositions().find({first, second});
-  if (found == compositions().end()) return std::nullopt;
-  return found->second;
+  const auto composition = compositions().find({first, second});
+  if (composition == compositions().end()) return std::nullopt;
+  return composition->second;
 }
 
 /// A character joins the last starter unless one of the same or a higher class stands between.

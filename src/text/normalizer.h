@@ -1,4 +1,4 @@
-// What happens to a text before it is cut: the normalizers of a tokenizer.json.
+// The normalizers of a tokenizer.json, which change a text before it is cut into pieces.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ struct Passage {
   std::vector<int> ids;       ///< of a picture the positions, so that no two are the same
   Eigen::Index leading = 0;   ///< special tokens at the start, such as [CLS]
   Eigen::Index trailing = 0;  ///< special tokens at the end, such as [SEP]
-  /// Of a picture: the normalized pixels of its patches, as PatchEmbedding takes them; null of a text.
+  /// The normalized pixels of the patches of a picture, as PatchEmbedding takes them; null for a text.
   std::shared_ptr<const Eigen::MatrixXf> patches = {};
 
   Eigen::Index length() const { return static_cast<Eigen::Index>(ids.size()); }

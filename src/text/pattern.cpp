@@ -90,7 +90,7 @@ bool is_prefix(char32_t c) {
   return !is_line_end(c) && kind != Kind::letter && kind != Kind::number;
 }
 
-/// What the patterns after GPT-2 share behind their words: `numbers` in a row, then other characters
+/// The part after words that the patterns after GPT-2 share: `numbers` in a row, then other characters
 /// with the characters of `endings` behind them, line ends and white space.
 std::size_t match_rest(View text, std::size_t numbers, View endings, KindOf of = kind_of) {
   if (kind_of(text.front()) == Kind::number) {

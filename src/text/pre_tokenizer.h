@@ -22,7 +22,7 @@ struct Digits {
   bool individual = false;
 };
 
-/// Bytes as the characters of byte_symbol().
+/// Replaces bytes by the characters of byte_symbol().
 struct ByteLevel {
   bool prefix_space = true;  ///< a space is put before a piece that begins without one
   bool cut = true;           ///< into pieces of Pattern::gpt2

@@ -12,14 +12,14 @@ namespace {
 template <class Plain>
 void encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
                     std::vector<int>& ids) {
-  const std::vector<const AddedToken*> found = added.longest_at(text);
+  const std::vector<const AddedToken*> tokens_at = added.longest_at(text);
   const auto is_space_at = [&](std::size_t at) { return unicode::is_space(text[at]); };
   std::size_t start = 0;
   const auto close = [&](std::size_t end) {
     if (end > start) plain(text.substr(start, end - start), start == 0);
   };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken* const token = found[at];
+    const AddedToken* const token = tokens_at[at];
     if (token == nullptr) {
       ++at;
       continue;

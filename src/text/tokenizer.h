@@ -44,10 +44,11 @@ class TextTokenizer {
   /// model or post-processor that is not supported.
   static TextTokenizer parse(std::string_view text, const std::string& name = "tokenizer.json");
 
-  /// The same for a file, which messages begin with. Throws FormatError also when it is larger than `kLargestFile`.
+  /// Reads the tokenizer of a file, whose name begins every message. Throws FormatError also when it is larger than
+  /// `kLargestFile`.
   static TextTokenizer read(ByteSource& source);
 
-  /// What messages call its file.
+  /// Name of its file in messages.
   const std::string& name() const { return name_; }
   const Vocabulary& vocabulary() const { return *stages_.vocabulary; }
   /// WordPiece, or null for another model.

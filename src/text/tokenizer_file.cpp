@@ -6,7 +6,7 @@
 #include "io/file_format.h"
 #include "support/error.h"
 #include "support/named_after.h"
-#include "text/json_tree.h"
+#include "text/json_node.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 

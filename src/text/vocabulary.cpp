@@ -23,9 +23,9 @@ void Vocabulary::add(const std::string& token, std::uint64_t id) {
 }
 
 std::optional<int> Vocabulary::find(const std::string& token) const {
-  const auto found = ids_.find(token);
-  if (found == ids_.end()) return std::nullopt;
-  return found->second;
+  const auto entry = ids_.find(token);
+  if (entry == ids_.end()) return std::nullopt;
+  return entry->second;
 }
 
 std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) const {
@@ -41,11 +41,11 @@ std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) con
 }
 
 const std::string& Vocabulary::token(int id) const {
-  const auto found = tokens_.find(id);
-  if (found == tokens_.end()) {
+  const auto entry = tokens_.find(id);
+  if (entry == tokens_.end()) {
     throw InvalidArgument("token", "be the id of a token", "found " + std::to_string(id));
   }
-  return found->second;
+  return entry->second;
 }
 
 }  // namespace eigenscope

@@ -28,7 +28,7 @@ class Vocabulary {
   const std::string& token(int id) const;
   /// Tokens in all.
   std::size_t size() const { return ids_.size(); }
-  /// Bytes of the longest token.
+  /// Length of the longest token in bytes.
   std::size_t longest() const { return longest_; }
 
  private:

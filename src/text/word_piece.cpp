@@ -18,20 +18,20 @@ void WordPiece::append(std::u32string_view word, std::vector<int>& ids) const {
     return;
   }
   for (std::size_t start = 0; start < word.size();) {
-    std::optional<int> found;
+    std::optional<int> id;
     // No token is longer than the longest in bytes, of which a character has at least one.
     std::size_t length = std::min(word.size() - start, vocabulary_->longest());
     for (; length > 0; --length) {
       const std::string piece = unicode::encode(word.substr(start, length));
-      found = vocabulary_->find(start == 0 ? piece : rules_.continuation + piece);
-      if (found) break;
+      id = vocabulary_->find(start == 0 ? piece : rules_.continuation + piece);
+      if (id) break;
     }
-    if (!found) {
+    if (!id) {
       ids.resize(before);
       ids.push_back(rules_.unknown);
       return;
     }
-    ids.push_back(*found);
+    ids.push_back(*id);
     start += length;
   }
 }

@@ -60,8 +60,6 @@ class KernelFactor {
   /// Row `position` (from 0) of L up to its diagonal, position + 1 numbers:
   /// x_{position+1} = E row(position), E of the first position + 1 tokens' innovations.
   Eigen::VectorXd row(Eigen::Index position) const;
-  /// The last row of L: x_T = E last_row().
-  Eigen::VectorXd last_row() const { return row(length() - 1); }
 
  private:
   bool find_recurrence(const TokenProcess& process);
