@@ -244,9 +244,9 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       }
       const VectorXd shift = law.cross_covariance * queries[0].col(kPlace);
       tilt = std::max(tilt, shift.cwiseQuotient(standard).cwiseAbs().maxCoeff());
-      population.read_head(static_cast<int>(head), own, rules, {});
+      population.read_head(own, rules, {});
     }
-    population.finish();
+    for (Index k = 0; k < kPopulation; ++k) population.finish_passage();
   }
   CHECK(tilt > 8);  // without it the averages would differ
 }

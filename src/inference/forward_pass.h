@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "inference/layer_rest.h"
+#include "inference/layer_pass.h"
 #include "inference/transformer.h"
 #include "text/passages.h"
 
@@ -40,15 +40,15 @@ class ForwardPass {
               LayerEnd to = LayerEnd::tokens);
 
   /// Does the next step, with `most` passages or fewer through heads, and returns its multiply-adds; not when done().
-  /// Throws FormatError as Transformer::read_heads and LayerRest do; a step that cannot read its weights is then still to
-  /// be done.
+  /// Throws FormatError as Transformer::read_heads and LayerRest do; a step that cannot read its weights is then still
+  /// to be done.
   double advance(const PassageVisitors& visitors = {}, std::size_t most = kAnyNumber);
 
-  bool done() const { return layer_ == model_->layers(); }
+  bool done() const { return pass_.done(); }
   /// Layer of the next step, from 0.
-  int layer() const { return layer_; }
+  int layer() const { return pass_.layer(); }
   /// The first passage of which the next step runs the heads; as many as there are where it runs none.
-  std::size_t passage() const { return passage_; }
+  std::size_t passage() const { return pass_.unit(); }
   /// Of how many passages it runs them.
   std::size_t passages_of_step(std::size_t most = kAnyNumber) const;
   /// Passages through layers, of half of the work of a layer each the heads and the rest.
@@ -60,27 +60,23 @@ class ForwardPass {
   /// The weights of the heads of layer(), which are read when they are first asked for; none with the rest of it.
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage that entered layer(), or left the last one.
-  const Eigen::MatrixXf& tokens(std::size_t passage) const { return tokens_[passage]; }
+  const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens[passage]; }
   /// What the heads read (H d_h x T) on a passage in the layer in which they were run last.
-  const Eigen::MatrixXf& read(std::size_t passage) const { return read_[passage]; }
+  const Eigen::MatrixXf& read(std::size_t passage) const { return pass_.read[passage]; }
 
  private:
   double run_heads_of(std::size_t first, std::size_t end, const PassageVisitors& visitors);
   /// How many passages one processor runs at once.
   std::size_t passages_of_task() const;
   bool ends_with_heads() const;
-  void end_layer();
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   LayerEnd end_;
   Eigen::Index longest_ = 0;
-  std::vector<Eigen::MatrixXf> tokens_, read_;
   std::optional<LayerWeights> weights_;
-  RotaryTurns turns_;  // of layer()
-  int layer_ = 0;
-  std::size_t passage_ = 0;
-  LayerRest rest_;
+  RotaryTurns turns_;        // of layer()
+  LayerPass pass_;           // its units are passages
   InOrder<double> running_;  // last: its tasks use the others
 };
 

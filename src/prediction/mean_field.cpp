@@ -19,7 +19,7 @@ using Eigen::MatrixXd;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // of its own: "meanfild"
+constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // "meanfild"
 
 constexpr int kHalvings = 30;  // of an interval of some deviations
 
@@ -58,6 +58,58 @@ LinearCap linear_cap(float cap, double mean, double variance, double frozen) {
   return {slope, value - slope * s * high - mean};
 }
 
+/// The queries of a passage as the keys see them. Where rotary positions turn them, each key sees the present query at
+/// another angle; else all keys see the same.
+class SeenQueries {
+ public:
+  SeenQueries(const KeyValueLaw& law, const MatrixXd& queries, const RotaryTurns& turns)
+      : law_(law), queries_(queries), turns_(turns), turned_(!turns.is_none()) {
+    if (turned_) return;
+    products_ = times(law.key_covariance, queries);
+    logits_ = transposed_times(law.key_means, queries);
+  }
+
+  /// The present query is then that at `position`, which sees keys below `end`.
+  void enter(Index position, Index end) {
+    position_ = position;
+    if (!turned_) return;
+    seen_ = turns_.rotated_for_keys(queries_.col(position), position, end);
+    products_ = times(law_.key_covariance, seen_);
+  }
+  bool turned() const { return turned_; }
+  /// The query as key t sees it.
+  const double* query(Index t) const {
+    return turned_ ? seen_.data() + t * width() : queries_.data() + position_ * width();
+  }
+  /// Logit of the mean of key t.
+  double mean_logit(Index t) const {
+    return turned_ ? inner_product(query(t), law_.key_means.data() + t * width(), width())
+                   : logits_.data()[position_ * logits_.rows() + t];
+  }
+  /// Variance s^2 of the logit of a content key at t.
+  double variance(Index t) const {
+    const double* const product = products_.data() + (turned_ ? t : position_) * width();
+    return std::max(0.0, inner_product(product, query(t), width()));
+  }
+
+ private:
+  Index width() const { return queries_.rows(); }
+
+  const KeyValueLaw& law_;
+  const MatrixXd& queries_;
+  const RotaryTurns& turns_;
+  bool turned_;
+  Index position_ = 0;
+  MatrixXd seen_, products_, logits_;  // products_: Sigma_k times the queries
+};
+
+ContentKey content_key(double mean, double variance, float cap, double frozen) {
+  const auto [slope, moved] = linear_cap(cap, mean, variance, frozen);
+  const double linear = slope * slope * variance, capped = std::min(linear, frozen);
+  return {moved + capped / 2, std::exp(capped),
+          slope * (linear > frozen ? std::sqrt(frozen / linear) : 1)};
+}
+
 }  // namespace
 
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
@@ -90,49 +142,30 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   const MatrixXd &queries = tokens.queries[passage], &keys = tokens.keys[passage];
   const MatrixXd& values = tokens.values[passage];
   const Index length = law.key_means.cols(), width = law.key_means.rows();
-  const bool turned = !turns.is_none();
-  // Where nothing is turned, those of all queries at once: Sigma_k q, and q . mu_t.
-  const MatrixXd all_products = turned ? MatrixXd() : times(law.key_covariance, queries);
-  const MatrixXd all_logits = turned ? MatrixXd() : transposed_times(law.key_means, queries);
-  MatrixXd weights = MatrixXd::Zero(length, length);  // column = query; 0 for its own key
+  SeenQueries seen(law, queries, turns);
+  const bool turned = seen.turned();
+  MatrixXd weights = MatrixXd::Zero(length, length);  // column = query; 0 for the token's key
   MatrixXd pulls = MatrixXd::Zero(width, length);  // what content keys pull it along, before C_vk
-  VectorXd own(length), spread(length);
+  VectorXd self(length), spread(length);
   std::vector<ContentKey> content;  // of a query
   for (Index position = 0; position < length; ++position) {
     const KeyRange visible = rules.seen(position, length);
     const Index begin = std::clamp(law.sinks.leading, visible.first, visible.end());
     const Index end = std::max(begin, std::min(length - law.sinks.trailing, visible.end()));
-    const bool own_is_content = position >= begin && position < end;
-    const Index others = end - begin - (own_is_content ? 1 : 0);
+    const Index others = end - begin - (position >= begin && position < end ? 1 : 0);
     const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
-    const MatrixXd own_seen =
-        turned ? turns.rotated_for_keys(queries.col(position), position, visible.end())
-               : MatrixXd();
-    const MatrixXd own_product = turned ? times(law.key_covariance, own_seen) : MatrixXd();
-    // The query as key t sees it, and Sigma_k times that.
-    const auto seen = [&](Index t) {
-      return turned ? own_seen.data() + t * width : queries.data() + position * width;
-    };
-    const auto product = [&](Index t) {
-      return turned ? own_product.data() + t * width : all_products.data() + position * width;
-    };
-    const auto content_key = [&](Index t, double mean) -> ContentKey {
-      const double whole = std::max(0.0, inner_product(product(t), seen(t), width));
-      const auto [slope, moved] = linear_cap(rules.attention_cap, mean, whole, frozen);
-      const double variance = slope * slope * whole, capped = std::min(variance, frozen);
-      return {moved + capped / 2, std::exp(capped),
-              slope * (variance > frozen ? std::sqrt(frozen / variance) : 1)};
-    };
+    seen.enter(position, visible.end());
     VectorXd row(visible.count);
     const auto logit = [&](Index t) -> double& { return row.data()[t - visible.first]; };
     for (Index t = visible.first; t < visible.end(); ++t) {
-      logit(t) = turned ? inner_product(seen(t), law.key_means.data() + t * width, width)
-                        : all_logits.data()[position * length + t];
+      logit(t) = seen.mean_logit(t);
     }
     const bool differ = turned || rules.attention_cap > 0;
     content.clear();
     for (Index t = begin; t < end; ++t) {
-      content.push_back(differ || t == begin ? content_key(t, logit(t)) : content.front());
+      content.push_back(differ || t == begin
+                            ? content_key(logit(t), seen.variance(t), rules.attention_cap, frozen)
+                            : content.front());
       logit(t) += content.back().shift;
     }
     const auto set_known = [&](Index t, double value) {
@@ -142,11 +175,11 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     for (Index t = visible.first; t < visible.end(); ++t) {
       if (t < begin || t >= end) set_known(t, logit(t));
     }
-    set_known(position, inner_product(seen(position), keys.data() + position * width, width));
+    set_known(position, inner_product(seen.query(position), keys.data() + position * width, width));
     const VectorXd attention = softmax(row, 1);
     double* const weight = weights.data() + position * length;
     std::copy_n(attention.data(), visible.count, weight + visible.first);
-    own[position] = weight[position];
+    self[position] = weight[position];
     weight[position] = 0;
     double all = 0, square = 0, shares = 0;
     double* const pulled = pulls.data() + position * width;
@@ -156,9 +189,9 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
       square += weight[t] * weight[t] * as_content.square;
       const double share = weight[t] * as_content.share;
       shares += share;
-      for (Index i = 0; turned && i < width; ++i) pulled[i] += share * seen(t)[i];
+      for (Index i = 0; turned && i < width; ++i) pulled[i] += share * seen.query(t)[i];
     }
-    for (Index i = 0; !turned && i < width; ++i) pulled[i] = shares * seen(0)[i];
+    for (Index i = 0; !turned && i < width; ++i) pulled[i] = shares * seen.query(0)[i];
     spread[position] = std::min(all, std::sqrt(square));  // one key cannot take more than all
   }
   MatrixXd mean = times(law.value_means, weights);
@@ -167,62 +200,55 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   for (Index t = 0; t < length; ++t) {
     double* const column = mean.data() + t * width;
     const double* const value = values.data() + t * width;
-    for (Index i = 0; i < width; ++i) column[i] += own[t] * value[i];
+    for (Index i = 0; i < width; ++i) column[i] += self[t] * value[i];
   }
   return {mean, spread};
 }
 
 MeanField::MeanField(const Transformer& model, const std::vector<Passage>& passages,
                      std::uint64_t seed)
-    : seed_(seed), rest_(model, reads_, tokens_) {
+    : seed_(seed), pass_(model, passages.size(), static_cast<std::size_t>(model.heads())) {
   if (passages.empty()) throw InvalidArgument("passages", "number at least one");
-  reads_.resize(passages.size());
   sinks_ = SinkKeys::of(passages.front());
-  for (const Passage& passage : passages) {
-    tokens_.push_back(model.embed(passage.ids));
+  for (std::size_t k = 0; k < passages.size(); ++k) {
+    pass_.tokens[k] = model.embed(passages[k].ids);
   }
 }
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
   std::vector<MatrixXf> states;
-  for (const MatrixXf& tokens : tokens_) states.push_back(states_of(weights, tokens));
+  for (const MatrixXf& tokens : pass_.tokens) states.push_back(states_of(weights, tokens));
   return states;
 }
 
-void MeanField::read_head(int head, const HeadStates& tokens, const LayerRules& rules,
+void MeanField::read_head(const HeadStates& tokens, const LayerRules& rules,
                           const RotaryTurns& turns) {
   const KeyValueLaw law = key_value_law(tokens, sinks_);
   const Index width = law.key_means.rows(), length = law.key_means.cols();
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
-  const std::uint64_t stream = kStream + static_cast<std::uint64_t>(layer_ * rules.heads + head);
-  for (std::size_t k = 0; k < reads_.size(); ++k) {
-    reads_[k].resize(rules.heads * width, length);  // of another size in the layer before, perhaps
+  const std::uint64_t stream = kStream + static_cast<std::uint64_t>(layer() * rules.heads + head());
+  std::vector<MatrixXf>& all_reads = pass_.read;
+  for (std::size_t k = 0; k < all_reads.size(); ++k) {
+    all_reads[k].resize(rules.heads * width,
+                        length);  // of another size in the layer before, perhaps
     const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns, rules);
     for (Index t = 0; t < length; ++t) {
       const std::uint64_t drawn =
           random_bits(seed_, stream,
                       k * static_cast<std::uint64_t>(length) + static_cast<std::uint64_t>(t)) %
-          (content * reads_.size());
+          (content * all_reads.size());
       const Index place = sinks_.leading + static_cast<Index>(drawn % content);
       const double* const value = tokens.values[drawn / content].data() + place * width;
       const double* const centre = law.value_means.data() + place * width;
       const double* const mean = reads.mean.data() + t * width;
       const double spread = reads.spread[t];
-      float* const out = reads_[k].data() + t * reads_[k].rows() + head * width;
+      float* const out = all_reads[k].data() + t * all_reads[k].rows() + head() * width;
       for (Index i = 0; i < width; ++i) {
         out[i] = static_cast<float>(mean[i] + spread * (value[i] - centre[i]));
       }
     }
   }
-}
-
-void MeanField::finish(double share) {
-  if (!finishes_) rest_.start(layer_);
-  finishes_ = true;
-  rest_.advance_to(share);
-  if (share < 1) return;
-  finishes_ = false;
-  ++layer_;
+  pass_.end_units();
 }
 
 }  // namespace eigenscope

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inference/head_measures.h"
-#include "inference/layer_rest.h"
+#include "inference/layer_pass.h"
 #include "prediction/head_states.h"
 #include "text/passages.h"
 
@@ -60,21 +60,23 @@ class MeanField {
 
   /// States that queries and keys of a layer with these weights are made of, d x T for each passage.
   std::vector<Eigen::MatrixXf> states(const LayerWeights& weights) const;
-  /// The tokens read what head number `head` gives them; `tokens` are those that it makes of states(), `rules`
-  /// and `turns` those of the layer.
-  void read_head(int head, const HeadStates& tokens, const LayerRules& rules,
-                 const RotaryTurns& turns);
-  /// Takes the population through the rest of a layer of which it has read all heads, until this share in (0, 1] of
-  /// the work is done. Throws as LayerRest does.
-  void finish(double share = 1);
+  /// Computes what the next head gives the population. `tokens` are the head's queries, keys and values of states();
+  /// `rules` and `turns` are those of the layer.
+  void read_head(const HeadStates& tokens, const LayerRules& rules, const RotaryTurns& turns);
+  /// Counts the next head, where the rest of the layer is not run.
+  void skip_head() { pass_.end_units(); }
+  /// Once all heads are read: takes the population through a passage's share of the rest of the layer. Throws as
+  /// LayerRest does.
+  void finish_passage() { pass_.finish_passage(); }
+  /// Layer and head of the next step.
+  int layer() const { return pass_.layer(); }
+  int head() const { return static_cast<int>(pass_.unit()); }
+  bool heads_done() const { return pass_.heads_done(); }
 
  private:
   SinkKeys sinks_;
   std::uint64_t seed_;
-  int layer_ = 0;
-  std::vector<Eigen::MatrixXf> tokens_, reads_;  // d x T and H d_h x T
-  LayerRest rest_;
-  bool finishes_ = false;  // the rest of layer_ is begun
+  LayerPass pass_;  // its units are heads
 };
 
 }  // namespace eigenscope

@@ -23,15 +23,14 @@ class MeanFieldLevel final : public PredictionPart {
 
  private:
   void do_step(std::vector<HeadPrediction>& heads) override;
+  void do_head(std::vector<HeadPrediction>& heads);
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   DrawnRows rows_;
-  std::optional<MeanField> population_;
+  std::optional<MeanField> population_;  // embedded in the first step
   LayerWeights weights_;
   States states_;
-  int layer_ = 0, head_ = 0;  // the next
-  std::size_t finished_ = 0;  // passages' shares of the rest of the layer
 };
 
 }  // namespace eigenscope

@@ -88,10 +88,7 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const Transformer> model,
       same_text_(passages.same_text),
       rows_(*model_, passages_, settings),
       kernel_(centred_kernel(theory_tokens(walk_length()))),
-      tokens_(passages_.size()),
-      read_(passages_.size()),
-      rest_(*model_, read_, tokens_),
-      states_(passages_.size()) {}
+      pass_(*model_, passages_.size(), static_cast<std::size_t>(model_->heads())) {}
 
 Index StatisticsLevels::steps_wanted() const {
   const auto passages = static_cast<Index>(passages_.size());
@@ -102,11 +99,11 @@ Index StatisticsLevels::steps_wanted() const {
 double StatisticsLevels::work_per_step() const {
   const auto width = static_cast<double>(model_->width());
   const auto length = static_cast<double>(rows_.length());
-  if (!correlations_) return length * length * width;
   const double passage = passage_work(rows_.length(), model_->width());
-  if (head_ == model_->heads()) return 3 * passage / 4;
+  if (pass_.heads_done()) return 3 * passage / 4;
+  if (states_.size() < passages_.size()) return length * length * width;
   // A quarter of a layer, covariances in the head's coordinates, then a row for each query and level.
-  const auto head_width = static_cast<double>(model_->rules(layer_).head_width);
+  const auto head_width = static_cast<double>(model_->rules(pass_.layer()).head_width);
   return static_cast<double>(passages_.size()) *
              (passage / 4 / static_cast<double>(model_->heads()) +
               length * head_width * head_width) +
@@ -114,42 +111,45 @@ double StatisticsLevels::work_per_step() const {
 }
 
 void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
-  if (!correlations_) {
+  if (pass_.heads_done()) {
+    states_.clear();
+    weights_ = {};
+    pass_.finish_passage();
+  } else if (states_.size() < passages_.size()) {
     enter_passage();
-  } else if (head_ < model_->heads()) {
-    HeadStates own;
-    const HeadMeasures sequences = run_passages(own);
-    heads.push_back(predict_head(own, sequences));
-    ++head_;
   } else {
-    finish_passage();
+    HeadStates states;
+    const HeadMeasures sequences = run_passages(states);
+    heads.push_back(predict_head(states, sequences));
+    pass_.end_units();
   }
 }
 
 void StatisticsLevels::enter_passage() {
-  if (passage_ == 0) {
-    weights_ = model_->read_heads(layer_);
+  const std::size_t passage = states_.size();
+  const int layer = pass_.layer();
+  if (passage == 0) {
+    weights_ = model_->read_heads(layer);
     const Index walk = walk_length();
-    rows_.enter(model_->rules(layer_));
+    rows_.enter(model_->rules(layer));
     if (walk_length() != walk) kernel_ = centred_kernel(theory_tokens(walk_length()));
   }
-  MatrixXf& tokens = tokens_[passage_];
-  if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
-  read_[passage_].resize(model_->heads() * model_->rules(layer_).head_width, rows_.length());
-  states_[passage_] = states_of(weights_, tokens);
-  if (++passage_ < passages_.size()) return;
+  MatrixXf& tokens = pass_.tokens[passage];
+  if (layer == 0) tokens = model_->embed(passages_[passage].ids);
+  pass_.read[passage].resize(model_->heads() * model_->rules(layer).head_width, rows_.length());
+  states_.push_back(states_of(weights_, tokens));
+  if (states_.size() < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());
-  passage_ = 0;
-  head_ = 0;
 }
 
-HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
+HeadMeasures StatisticsLevels::run_passages(HeadStates& states) {
   const LayerRules& rules = rows_.rules();
   HeadMeter meter;
-  std::vector<HeadTokens> tokens = head_tokens(weights_, rules, head_, states_);
+  std::vector<HeadTokens> tokens = head_tokens(weights_, rules, head(), states_);
   for (std::size_t k = 0; k < passages_.size(); ++k) {
-    own.add(tokens[k]);
-    const HeadTrace trace = run_head(std::move(tokens[k]), rules, rows_.turns(), head_, read_[k]);
+    states.add(tokens[k]);
+    const HeadTrace trace =
+        run_head(std::move(tokens[k]), rules, rows_.turns(), head(), pass_.read[k]);
     HeadMeter passage;  // added up as the measured passages are, for the same bits
     passage.add(trace.logits, trace.weights, rules, rows_.sinks());
     meter += passage;
@@ -157,33 +157,21 @@ HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
   return meter.measures();
 }
 
-void StatisticsLevels::finish_passage() {
-  if (passage_ == 0 && rest_.done()) {
-    rest_.start(layer_);
-    states_.assign(passages_.size(), {});
-    weights_ = {};
-  }
-  rest_.advance_to(static_cast<double>(passage_ + 1) / static_cast<double>(passages_.size()));
-  if (++passage_ < passages_.size()) return;
-  correlations_.reset();
-  passage_ = 0;
-  ++layer_;
-}
-
-HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
+HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
                                               const HeadMeasures& sequences) const {
-  HeadPrediction prediction(layer_, head_);
+  HeadPrediction prediction(pass_.layer(), head());
   if (same_text_) prediction.ceiling = sequences;
-  const HeadProjections folded = folded_projections(weights_, rows_.rules(), head_);
-  prediction.report = theory_of(folded, kernel_, layer_, head_);
-  prediction.in(Metric::bare) =
-      head_in_identity(products_of(folded),
-                       rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head_, states_));
-  prediction.in(Metric::weighted) = head_in_metric(own, rows_.sinks(), rows_.largest_turn());
+  const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
+  prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
+  prediction.in(Metric::bare) = head_in_identity(
+      products_of(folded),
+      rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head(), states_));
+  prediction.in(Metric::weighted) = head_in_metric(states, rows_.sinks(), rows_.largest_turn());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
-  const std::vector<HeadQuery> queries = rows_.queries(own);
-  predict_normal({own, rows_.sinks(), *correlations_, rows_.turns(), folded}, queries, prediction);
-  prediction.at(Level::keys) = rows_.over_keys(own, queries);
+  const std::vector<HeadQuery> queries = rows_.queries(states);
+  predict_normal({states, rows_.sinks(), correlations_, rows_.turns(), folded}, queries,
+                 prediction);
+  prediction.at(Level::keys) = rows_.over_keys(states, queries);
   prediction.at(Level::sequences) = sequences;
   return prediction;
 }
@@ -228,9 +216,9 @@ HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);
   rows.advance(queries);
-  const RowStatistics& found = rows.statistics(0);
-  measures.row.entropy = found.entropy().value;
-  measures.row.participation = found.participation().value;
+  const RowStatistics& statistics = rows.statistics(0);
+  measures.row.entropy = statistics.entropy().value;
+  measures.row.participation = statistics.participation().value;
   return measures;
 }
 

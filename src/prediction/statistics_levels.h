@@ -2,9 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
-#include "inference/layer_rest.h"
+#include "inference/layer_pass.h"
 #include "prediction/drawn_rows.h"
 #include "prediction/prediction_part.h"
 #include "propagation/propagation.h"
@@ -29,29 +28,25 @@ class StatisticsLevels final : public PredictionPart {
   void enter_passage();
   /// Tokens of the walk of level 0: as many as a query of the layer sees.
   Eigen::Index walk_length() const { return rows_.rules().most_seen(rows_.length()); }
-  /// What head number head_ does on the passages, whose tokens are added to `own`; they are read by it.
-  HeadMeasures run_passages(HeadStates& own);
-  HeadPrediction predict_head(const HeadStates& own, const HeadMeasures& sequences) const;
+  /// Runs the next head on the passages, adds its queries, keys and values to `states`, and measures its attention.
+  HeadMeasures run_passages(HeadStates& states);
+  HeadPrediction predict_head(const HeadStates& states, const HeadMeasures& sequences) const;
   /// Measures of the queries' rows at each of levels 1 to 7, added to `prediction`.
   void predict_normal(const HeadPredictor& predictor, const std::vector<HeadQuery>& queries,
                       HeadPrediction& prediction) const;
   HeadMeasures isotropic(const Traces& traces) const;
-  void finish_passage();
+  int head() const { return static_cast<int>(pass_.unit()); }
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   bool same_text_;
   DrawnRows rows_;
-  CentredKernel kernel_;                         // of the walk of level 0
-  States tokens_;                                // that enter the layer, by passage
-  std::vector<Eigen::MatrixXf> read_;            // of them by the layer's heads
-  LayerWeights weights_;                         // of its heads
-  LayerRest rest_;                               // through which its passages are finished
-  States states_;                                // the same as queries and keys are made of
-  std::optional<Eigen::VectorXd> correlations_;  // of the states, once all passages have entered
-  int layer_ = 0;
-  std::size_t passage_ = 0;  // next to enter, or to be finished
-  int head_ = 0;             // next to be predicted
+  CentredKernel kernel_;  // of the walk of level 0
+  LayerPass pass_;        // its units are heads
+  LayerWeights weights_;  // of the layer's heads
+  States
+      states_;  // what queries and keys are computed from, of the passages that entered the layer
+  Eigen::VectorXd correlations_;  // of the states of all passages
 };
 
 }  // namespace eigenscope

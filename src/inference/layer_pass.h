@@ -1,0 +1,69 @@
+// The order of every pass through a model: in each layer the heads, then what follows them.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "inference/layer_rest.h"
+
+namespace eigenscope {
+
+/// Takes the tokens of passages through a model layer by layer, and counts what is done. A layer begins with its heads,
+/// which the owner runs in units of its own (passages through all heads, or heads with all passages) and counts with
+/// end_units(); the rest of the layer follows, in steps of LayerRest or by shares of one passage.
+class LayerPass {
+ public:
+  /// `passages` and `units`, the units of the heads of a layer, are at least 1. The model must outlive this object.
+  LayerPass(const Transformer& model, std::size_t passages, std::size_t units)
+      : tokens(passages),
+        read(passages),
+        layers_(model.layers()),
+        units_(units),
+        rest_(model, read, tokens) {}
+  LayerPass(const LayerPass&) = delete;
+  LayerPass& operator=(const LayerPass&) = delete;
+
+  /// By passage, d x T: the tokens that entered layer(), or left the last layer. The owner embeds them.
+  std::vector<Eigen::MatrixXf> tokens;
+  /// By passage, H d_h x T: the outputs of the heads before the output projection. The owner fills them.
+  std::vector<Eigen::MatrixXf> read;
+
+  bool done() const { return layer_ == layers_; }
+  /// Layer of the next step, from 0.
+  int layer() const { return layer_; }
+  bool is_last_layer() const { return layer_ + 1 == layers_; }
+  /// The next unit of the heads, from 0; as many as there are once all are done.
+  std::size_t unit() const { return unit_; }
+  bool heads_done() const { return unit_ == units_; }
+  void end_units(std::size_t count = 1) { unit_ += count; }
+
+  /// Once the heads are done: a step of the rest of the layer. Returns its multiply-adds. Throws as LayerRest does; the
+  /// step is then still to be done.
+  double advance_rest() {
+    if (rest_.done()) rest_.start(layer_);
+    const double work = rest_.advance();
+    if (rest_.done()) end_layer();
+    return work;
+  }
+  /// The same by shares: does steps until as much work is done as one passage more has of the rest of the layer.
+  void finish_passage() {
+    if (finished_ == 0 && rest_.done()) rest_.start(layer_);
+    const auto passages = static_cast<double>(tokens.size());
+    rest_.advance_to(static_cast<double>(finished_ + 1) / passages);
+    if (++finished_ == tokens.size()) end_layer();
+  }
+  /// Share of the rest of layer() that is done, in [0, 1].
+  double rest_progress() const { return rest_.done() ? 0 : rest_.progress(); }
+  /// The next layer begins, whatever is left of this one.
+  void end_layer() {
+    unit_ = finished_ = 0;
+    ++layer_;
+  }
+
+ private:
+  int layers_, layer_ = 0;
+  std::size_t units_, unit_ = 0, finished_ = 0;
+  LayerRest rest_;
+};
+
+}  // namespace eigenscope
