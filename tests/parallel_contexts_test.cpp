@@ -275,9 +275,9 @@ TEST_CASE("correlations over passages and heads have their permutations") {
   const std::vector<PassageCorrelation> passages = lab.passages();
   REQUIRE(passages.size() == 3);
   for (const PassageCorrelation& it : passages) {
-    CHECK(std::abs(it.found.value.value) <= 1);
-    CHECK(it.found.null_low < it.found.null_high);
-    CHECK((it.found.p > 0 && it.found.p <= 1));
+    CHECK(std::abs(it.correlation.value.value) <= 1);
+    CHECK(it.correlation.null_low < it.correlation.null_high);
+    CHECK((it.correlation.p > 0 && it.correlation.p <= 1));
   }
   const std::vector<ContextHead> heads = lab.heads();
   REQUIRE(heads.size() == 8);
@@ -315,7 +315,7 @@ TEST_CASE("permuted correlations: certain, absent, undefined, in common and one 
   ties << 1, 1, 2, 2, 2, 4, 4, 4;
   CHECK(centred_ranks(ties)[0] == -3);
   CHECK(centred_ranks(ties).sum() == 0);
-  for (const auto kind : {Permutation::common, Permutation::own}) {
+  for (const auto kind : {Permutation::common, Permutation::separate}) {
     const PermutedCorrelation same =
         permuted_correlation({rising, rising}, {rising, ties}, kind, 1);
     CHECK_THAT(same.value.value, WithinAbs((1 + rank_correlation(rising, ties)) / 2, 1e-12));
@@ -333,9 +333,9 @@ TEST_CASE("permuted correlations: certain, absent, undefined, in common and one 
         {rising, rising, rising, rising}, {rising, rising, rising, rising}, kind, 1);
     return found.null_high - found.null_low;
   };
-  CHECK(width(Permutation::common) > 1.5 * width(Permutation::own));
+  CHECK(width(Permutation::common) > 1.5 * width(Permutation::separate));
   const PermutedCorrelation none =
-      permuted_correlation({VectorXd::Ones(8)}, {rising}, Permutation::own, 1);
+      permuted_correlation({VectorXd::Ones(8)}, {rising}, Permutation::separate, 1);
   CHECK(std::isnan(none.value.value));
   CHECK(std::isnan(none.p));
 }

@@ -33,13 +33,13 @@ SaddlePoint solved(const SampleLaw& law, const TiedProblem& problem, const Overl
 
 TEST_CASE("the weights of two tokens are those of the softmax of their products") {
   const double u1 = 0.7, u2 = -1.3;
-  const OwnWeights own = own_weights(u1, u2);
+  const SelfWeights own = self_weights(u1, u2);
   CHECK(own[0] == Approx(weight_on_first(u1 * u1, u1 * u2)).epsilon(1e-14));
   CHECK(own[1] == Approx(weight_on_first(u2 * u2, u2 * u1)).epsilon(1e-14));
 }
 
 TEST_CASE("first and second derivatives of a sample's loss agree with central differences") {
-  const OwnWeights target{0.3, 0.8};
+  const SelfWeights target{0.3, 0.8};
   constexpr double kStep = 1e-5;
   const auto at = [&](double a, double b) { return SampleLoss(a, b, target, 0.6); };
   for (const double u1 : {-1.1, 0.0, 0.4}) {

@@ -60,7 +60,7 @@ struct Known {
   }
   // W_Q' W_K^T after an edit.
   MatrixXd after(const QueryEdit& edit) const {
-    const MatrixXd queries = edit.own * query.transpose() + edit.key * key.transpose() +
+    const MatrixXd queries = edit.query * query.transpose() + edit.key * key.transpose() +
                              edit.random * normal.transpose() * inverse_root;
     return queries.transpose() * key.transpose();
   }

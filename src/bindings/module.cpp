@@ -76,10 +76,10 @@ class ScriptJob {
       return result.value();
     });
   }
-  val found() const {
+  val partial_result() const {
     return guarded([&] {
       ScriptResult result;
-      result.bytes("found", job_->found(), false, {});
+      result.bytes("found", job_->partial_result(), false, {});
       return val(result.value()["found"]);
     });
   }
@@ -95,7 +95,7 @@ std::unique_ptr<ScriptJob> create_partition(const std::string& name, const val& 
     const Operation& operation = operation_called(name);
     Partition partition{number};
     const int count = found["length"].as<int>();
-    for (int k = 0; k < count; ++k) partition.found.push_back(bytes_of("partitions", found[k]));
+    for (int k = 0; k < count; ++k) partition.results.push_back(bytes_of("partitions", found[k]));
     if (number >= operation.partitions || (count != 0 && count != operation.partitions)) {
       throw InvalidArgument("partitions", "number " + std::to_string(operation.partitions));
     }
@@ -116,7 +116,7 @@ EMSCRIPTEN_BINDINGS(eigenscope) {
       .function("progress", &ScriptJob::progress)
       .function("revision", &ScriptJob::revision)
       .function("output", &ScriptJob::output)
-      .function("found", &ScriptJob::found);
+      .function("found", &ScriptJob::partial_result);
   emscripten::function("createJob", &create_job);
   emscripten::function("createPartition", &create_partition);
 }

@@ -5,13 +5,13 @@
 namespace eigenscope {
 
 void check_text(const Operation& operation, const std::string& field, const std::string& text) {
-  bool found = false;
+  bool is_field = false;
   for_each_field(operation, [&](const InputField& one) {
     if (field != one.name) return;
-    found = true;
+    is_field = true;
     read_text(one, text);
   });
-  if (!found) throw InvalidArgument(field, "be a field of the operation");
+  if (!is_field) throw InvalidArgument(field, "be a field of the operation");
 }
 
 }  // namespace eigenscope

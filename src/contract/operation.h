@@ -13,15 +13,15 @@
 
 namespace eigenscope {
 
-/// What is wanted of an operation that divides its work among workers.
+/// The part of an operation's work that one of several workers does.
 struct Partition {
   static constexpr int kAll = -1;
   int number = kAll;  ///< from 0 to Operation::partitions - 1
-  /// What each of the partitions has found (Job::found), in their order: then no work of them is left.
-  std::vector<std::vector<std::byte>> found = {};
+  /// Job::partial_result of all partitions in their order: then no work of them is left.
+  std::vector<std::vector<std::byte>> results = {};
 };
 
-/// How many of the parts of a job's work are done, such as 7 of 22 layers.
+/// Number of the parts of a job's work that are done, such as 7 of 22 layers.
 struct PartsDone {
   Eigen::Index done, all;
   const char* name;
@@ -33,16 +33,16 @@ class Job {
   virtual ~Job() = default;
   /// Does about `work` multiply-adds more; true when the job is done.
   virtual bool advance(double work) = 0;
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   virtual double progress() const = 0;
-  /// In parts, where these have a name.
+  /// The progress in parts that have a name; none for jobs without such parts.
   virtual std::optional<PartsDone> parts() const { return {}; }
-  /// Differs when the result so far does: a caller that has the one before need not ask for it again.
+  /// A number that differs whenever the result so far differs, so that a caller requests only new results.
   virtual double revision() const { return progress(); }
-  /// The result so far; once done, the result. After a step that failed: that of those before it.
+  /// Writes the result so far; after a step that failed, the result of the steps before it.
   virtual void write(ResultFields& out) const = 0;
-  /// Of a partition that is done: what the others need of it.
-  virtual std::vector<std::byte> found() const { return {}; }
+  /// The result of a partition that is done, as bytes for the last job; empty for jobs that do not divide.
+  virtual std::vector<std::byte> partial_result() const { return {}; }
 };
 
 struct Operation {
@@ -56,7 +56,7 @@ struct Operation {
   void (*describe_result)(ResultFields& fields);
   /// Reads the input and makes the job; throws what the library throws.
   std::unique_ptr<Job> (*make)(InputFields& fields, const Partition& partition);
-  /// Into how many partitions the work can be divided, of which a last job makes the result.
+  /// Number of partitions of the work; a last job makes the result from theirs.
   int partitions = 1;
 
   std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
@@ -78,38 +78,39 @@ void for_each_field(const Operation& operation, const Visit& visit) {
 /// naming the field, also when the operation has none of this name.
 void check_text(const Operation& operation, const std::string& field, const std::string& text);
 
-/// `Own` is made from a const Input&, has advance(work), progress() and result(), whose type a function
+/// `Computation` is made from a const Input&, has advance(work), progress() and result(), whose type a function
 /// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. It may have
-/// parts() and revision(). Where it divides its work it has kPartitions, found() and is made from a const Input& and a
-/// const Partition&.
-template <class Input, class Own>
+/// parts() and revision(). Where it divides its work it has kPartitions, partial_result() and is made from a const
+/// Input& and a const Partition&.
+template <class Input, class Computation>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
-  constexpr bool kDivides = requires { Own::kPartitions; };
-  struct OwnJob final : Job {
-    OwnJob(const Input& input, const Partition& partition) : own(own_of(input, partition)) {}
-    static Own own_of(const Input& input, [[maybe_unused]] const Partition& partition) {
+  constexpr bool kDivides = requires { Computation::kPartitions; };
+  struct JobFor final : Job {
+    JobFor(const Input& input, const Partition& partition) : computation(begun(input, partition)) {}
+    static Computation begun(const Input& input, [[maybe_unused]] const Partition& partition) {
       if constexpr (kDivides)
-        return Own(input, partition);
+        return Computation(input, partition);
       else
-        return Own(input);
+        return Computation(input);
     }
-    bool advance(double work) override { return own.advance(work); }
-    double progress() const override { return own.progress(); }
+    bool advance(double work) override { return computation.advance(work); }
+    double progress() const override { return computation.progress(); }
     std::optional<PartsDone> parts() const override {
-      if constexpr (requires(const Own& it) { it.parts(); }) return own.parts();
+      if constexpr (requires(const Computation& job) { job.parts(); }) return computation.parts();
       return {};
     }
     double revision() const override {
-      if constexpr (requires(const Own& it) { it.revision(); }) return own.revision();
-      return own.progress();
+      if constexpr (requires(const Computation& job) { job.revision(); })
+        return computation.revision();
+      return computation.progress();
     }
-    void write(ResultFields& out) const override { describe(out, own.result()); }
-    std::vector<std::byte> found() const override {
-      if constexpr (kDivides) return own.found();
+    void write(ResultFields& out) const override { describe(out, computation.result()); }
+    std::vector<std::byte> partial_result() const override {
+      if constexpr (kDivides) return computation.partial_result();
       return {};
     }
-    Own own;
+    Computation computation;
   };
   Operation made{name, meaning, example, rows, nullptr, nullptr, nullptr};
   made.describe_input = [](InputFields& fields) {
@@ -117,16 +118,16 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     describe(fields, input);
   };
   made.describe_result = [](ResultFields& fields) {
-    using Result = decltype(std::declval<const Own&>().result());
+    using Result = decltype(std::declval<const Computation&>().result());
     describe(fields, Result{});
   };
   made.make = [](InputFields& fields, const Partition& partition) -> std::unique_ptr<Job> {
     Input input;
     describe(fields, input);
     fields.end();
-    return std::make_unique<OwnJob>(input, partition);
+    return std::make_unique<JobFor>(input, partition);
   };
-  if constexpr (kDivides) made.partitions = Own::kPartitions;
+  if constexpr (kDivides) made.partitions = Computation::kPartitions;
   return made;
 }
 

@@ -1,4 +1,4 @@
-// What comes out of an operation: a plain struct, and one function that describes its fields,
+// The result of an operation: a plain struct, and one function that describes its fields,
 //
 //   void describe(ResultFields& out, const MapResult& result) {
 //     out.array("xi_over_lambda", result.x, {{"column", columns}}, "xi/lambda of each column");

@@ -24,7 +24,7 @@ constexpr std::array kFreshScales{0.0, 1.0, 2.0, 3.0};
 /// Draws of one training run.
 enum class AgentDraw { demonstrations, fresh, weights, batches, count };
 
-/// Draws of some settings only: a stream of their own beside this one, so that no other draw depends on them.
+/// Draws of some settings only are from a separate stream, so that no other draw depends on them.
 std::uint64_t beside(std::uint64_t stream) { return ~stream; }
 
 /// The place in [-1, 1] where a ball lands that is thrown back at -1 and 1, from one in [-2, 2].

@@ -92,10 +92,10 @@ class AgentAttention {
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   double progress() const;
   const AgentAttentionSettings& settings() const { return settings_; }
-  /// Those of a scale other than 1 only with the largest number of distractors.
+  /// The rows; a scale other than 1 only has rows with the largest number of distractors.
   std::vector<AgentAttentionRow> rows() const;
   /// For each number of distractors D: the share of the squared entries of the four leading eigenvectors of the
   /// symmetric part of U^T W_QK U that lies on the four relevant features. That of a random direction is
@@ -124,7 +124,7 @@ class AgentAttention {
   PolicyKind kind() const { return static_cast<PolicyKind>(runs_.kind()); }
   Index distractors() const { return static_cast<Index>(settings_.distractors[runs_.point()]); }
   double step_work() const;
-  /// As the present kind of policy observes them.
+  /// Observations as the present kind of policy has them.
   Demonstrations observed(Index count, double scale, std::uint64_t stream) const;
 
   AgentAttentionRow row(std::size_t kind, std::size_t at, std::size_t scale) const;

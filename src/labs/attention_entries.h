@@ -83,9 +83,9 @@ class AttentionEntries {
   std::vector<EntryRow> rows() const;
   std::vector<LearnedDistance> learned() const;
   std::vector<MaskRow> masks() const;
-  /// Of the models trained with all entries, as far as these are evaluated.
+  /// The heads of the models trained with all entries that are evaluated.
   std::vector<DiagonalHead> heads() const;
-  /// By DiagonalProperty, over these heads.
+  /// Correlations over these heads, in the order of DiagonalProperty.
   std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> correlations() const;
   DiagonalErrors errors() const;
 
@@ -130,9 +130,9 @@ class AttentionEntries {
   void evaluate_chunk(Subject& subject);
   std::vector<std::vector<DiagonalHead>> heads_by_model() const;
 
-  /// What an evaluation adds to the loss in another one, of the models that are done with both: models x passages.
+  /// Loss of one evaluation minus that of another one, of the models that are done with both: models x passages.
   Eigen::MatrixXd added(const Plan& plan, const Plan& to) const;
-  /// Of the other models for which `kind` holds: loss minus that of the model with all entries and the same seed.
+  /// For the other models for which `kind` holds: loss minus that of the model with all entries and the same seed.
   template <class Kind>
   Eigen::MatrixXd added_in_training(const Kind& kind) const;
 

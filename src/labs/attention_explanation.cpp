@@ -307,7 +307,7 @@ void AttentionExplanation::conclude() {
   for (const VectorXd& trait :
        {vector_over(heads, &ExplanationHead::entropy), vector_over(heads, &ExplanationHead::sink),
         vector_over(heads, &ExplanationHead::layer)}) {
-    traits_.push_back(permuted_correlation({trait}, {correlation}, Permutation::own, seed_));
+    traits_.push_back(permuted_correlation({trait}, {correlation}, Permutation::separate, seed_));
   }
 }
 

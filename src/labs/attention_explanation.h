@@ -20,13 +20,13 @@ namespace eigenscope {
 
 /// How a token is taken away from the others.
 enum class Removal {
-  dropped,  ///< only its own query sees it as a key, in all heads
+  dropped,  ///< no other query sees it as a key, in all heads
   masked,   ///< its id becomes that of the mask token
 };
 inline constexpr std::array kRemovalNames{Choice{"dropped", "key dropped"},
                                           Choice{"masked", "replaced by the mask token"}};
 
-/// What explains the worth of a token.
+/// Explanation of the worth of a token.
 enum class Explanation {
   best,             ///< attention of the head that is best in the other half of the passages
   best_norm,        ///< the same with attention times the norm of the projected value
@@ -60,13 +60,14 @@ struct ExplanationRow {
 
 struct ExplanationHead {
   Eigen::Index layer = 0, head = 0;
-  /// By Removal, of the mean attention of the other tokens, and of that times the norm of the projected value.
+  /// For each Removal the correlation of the mean attention of the other tokens, and of that times the norm of the
+  /// projected value.
   std::array<Estimate, 2> attention, norm;
   double entropy = 0;  ///< mean_entropy()
   double sink = 0;     ///< mean attention of the other tokens to the first
 };
 
-/// Of the heads' correlations with one removal, of attention or of attention times norm.
+/// Null distribution of the heads' correlations with one removal, of attention or of attention times norm.
 struct ExplanationNull {
   Removal removal = Removal::dropped;
   bool norm = false;
@@ -94,7 +95,7 @@ class AttentionExplanation {
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
 
-  /// Of the passages that are done, of which there is at least one.
+  /// Results over the passages that are done, at least one.
   std::vector<ExplanationHead> heads() const;
   std::vector<ExplanationRow> rows() const;
   /// Mean change by Removal.
@@ -103,20 +104,20 @@ class AttentionExplanation {
   Estimate agreement() const;
   /// Empty until all is done.
   const std::vector<ExplanationNull>& nulls() const { return nulls_; }
-  /// By HeadTrait: rank correlation over heads of the property with the correlation of attention with the change by a
-  /// dropped key; empty until all is done.
+  /// In the order of HeadTrait: rank correlation over heads of the property with the correlation of attention with the
+  /// change by a dropped key; empty until all is done.
   const std::vector<PermutedCorrelation>& traits() const { return traits_; }
 
  private:
   using Index = Eigen::Index;
 
-  /// Of a passage of K content tokens.
+  /// Results of a passage of K content tokens.
   struct Found {
     Eigen::MatrixXd attention, norm;         ///< heads, layer by layer, x K
     Eigen::VectorXd frequency, position;     ///< K
     std::array<Eigen::VectorXd, 2> changes;  ///< by Removal; empty without
     Eigen::VectorXd entropy, sink;           ///< by head
-    /// By Removal: rank correlations of the rows of attention and norm with the change.
+    /// In the order of Removal: rank correlations of the rows of attention and norm with the change.
     std::array<Eigen::VectorXd, 2> attention_correlation, norm_correlation;
   };
 

@@ -26,7 +26,7 @@ constexpr float kPriorRest = 0.05f;
 /// Draws of one training run.
 enum class PriorDraw { examples, fresh, weights, batches, kept, objects, count };
 
-/// Of example number `example` of a training run.
+/// The stream of example number `example` of a training run.
 Eigen::Matrix<float, kObjects, 1> prior_of(PriorKind kind, const Scene& scene, std::uint64_t seed,
                                            std::uint64_t training, std::uint64_t example) {
   const auto random = [&] {
@@ -185,7 +185,7 @@ std::vector<IdentityWeight> AttentionPriors::identity() const {
 
 AttentionPriorAgreement AttentionPriors::agreement() const {
   const auto of = [&](std::size_t training, double Measures::*member) {
-    return vector_over(runs_.found_from(training).first(runs_.runs_of_seed()), member);
+    return vector_over(runs_.results_from(training).first(runs_.runs_of_seed()), member);
   };
   const std::size_t trainings = runs_.done() / runs_.runs_of_seed();
   const auto with = [&](double Measures::*member) {

@@ -52,7 +52,7 @@ struct AttentionPriorRow {
   Estimate mean, variance;  ///< of the eigenspectrum of W_QK over the features
 };
 
-/// Of one training run for every prior and number of examples; means over the seeds that are done.
+/// Results of one training run for every prior and number of examples; means over the seeds that are done.
 struct AttentionPriorAgreement {
   /// Spearman's correlation of the weight on the target with the mean and the variance of the eigenspectrum,
   /// and with the accuracy.
@@ -76,11 +76,11 @@ class AttentionPriors {
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   double progress() const;
   std::vector<AttentionPriorRow> rows() const;
   AttentionPriorAgreement agreement() const;
-  /// From the least to the largest mean of the rows so far; empty without rows.
+  /// Numbers between the least and the largest mean of the rows so far; empty without rows.
   std::vector<IdentityWeight> identity() const;
 
  private:

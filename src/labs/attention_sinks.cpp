@@ -346,7 +346,7 @@ PermutedCorrelation AttentionSinks::value_in_layers() const {
     a.emplace_back(norm.segment(first, heads));
     b.emplace_back(sink.segment(first, heads));
   }
-  return permuted_correlation(a, b, Permutation::own, settings_.seed);
+  return permuted_correlation(a, b, Permutation::separate, settings_.seed);
 }
 
 }  // namespace eigenscope

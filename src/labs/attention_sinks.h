@@ -22,7 +22,7 @@ inline constexpr Parameter kSinkThreshold{
     "sink_threshold", reals(0, 1), 0.1,
     "mean attention to the first token above which a head counts as a sink"};
 
-/// What is changed in all heads of all layers. The other token stands in the middle of the passage.
+/// Change of all heads of all layers. The other token stands in the middle of the passage.
 enum class SinkChange {
   none,
   direction,      ///< the direction of the first key minus the mean key is removed from all keys
@@ -99,14 +99,14 @@ class AttentionSinks {
 
   /// Empty until all is done.
   std::vector<SinkRow> rows() const;
-  /// Of the layers that are done.
+  /// Rows of the layers that are done.
   std::vector<SinkHead> heads() const;
   std::vector<SinkLayer> layers() const;
   /// 1 - cosine of the mean tokens of two passages, mean over pairs; NaN until all is done and for one passage.
   double between_passages() const;
   /// Rank correlation over all heads of value_norm with sink; NaN until all is done.
   double value_correlation() const;
-  /// The same over the heads of a layer, mean over layers, against permuted heads.
+  /// Correlations over the heads of a layer, mean over layers, against permuted heads.
   PermutedCorrelation value_in_layers() const;
 
  private:
@@ -118,7 +118,7 @@ class AttentionSinks {
     Eigen::MatrixXd start, middle;  ///< attention to the keys there
     Eigen::MatrixXd entropy;
   };
-  /// Of a passage for the directions, d_h x key heads: the first token's keys, and the sum of the content's.
+  /// Sums over a passage for the directions, d_h x key heads: the first token's keys, and the sum of the content's.
   struct KeySums {
     Eigen::MatrixXd first, content;
   };
@@ -127,7 +127,7 @@ class AttentionSinks {
     Eigen::MatrixXf values;    ///< as HeadTokens::values
     Eigen::MatrixXf to_first;  ///< T x heads: the weight of the first key
   };
-  /// A head's own vectors, heads x passages.
+  /// Vectors of each head, heads x passages.
   struct Written {
     Eigen::MatrixXd value_norm, tag_share, other_share, tag_cosine, missing_cosine;
   };
@@ -155,7 +155,7 @@ class AttentionSinks {
   Index count_;  // of measured passages
   KeyRange content_;
   ForwardPass pass_;
-  // Of the present layer:
+  // State of the present layer:
   Linear output_;                        // the output projection
   std::vector<KeySums> keys_;            // by passage for the directions
   Eigen::MatrixXf directions_, random_;  // unit columns, d_h x key heads

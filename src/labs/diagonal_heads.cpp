@@ -26,7 +26,7 @@ std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> diagonal_correlat
       a.push_back(vector_over(heads, kMembers[k].first));
       b.push_back(vector_over(heads, kMembers[k].second));
     }
-    all[k] = permuted_correlation(a, b, Permutation::own, seed);
+    all[k] = permuted_correlation(a, b, Permutation::separate, seed);
   }
   return all;
 }

@@ -22,7 +22,7 @@ struct DiagonalHead {
       0;  ///< logit of a token with itself minus the mean with the others, without position bias
   double mass = 0;       ///< weight on the diagonal
   double bias_mass = 0;  ///< weight on the diagonal if all logits were their position bias
-  double predicted = 0;  ///< the same with the trace added on the diagonal
+  double predicted = 0;  ///< as bias_mass, with the trace added on the diagonal
 };
 
 /// Pairs of quantities that are compared over heads.
@@ -48,15 +48,15 @@ struct DiagonalErrors {
 };
 DiagonalErrors diagonal_errors(const std::vector<std::vector<DiagonalHead>>& models);
 
-/// What heads() needs of the passages that a model reads.
+/// Sums over the passages that a model reads, from which heads() computes the measures of its heads.
 class DiagonalSums {
  public:
   DiagonalSums() = default;
   explicit DiagonalSums(const ModelSettings& settings);
 
-  /// The last batch of the model.
+  /// Adds the last batch of the model.
   void add(const Model<float>& model);
-  /// Of the same model.
+  /// The measures of the heads of the same model.
   std::vector<DiagonalHead> heads(const Model<float>& model, std::uint64_t seed) const;
 
  private:

@@ -1,4 +1,4 @@
-// The mean of what several data sets or training runs give, with its standard error.
+// Means over data sets or training runs, with their standard errors.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,7 +17,7 @@ Estimate estimate_over(std::size_t count, const Value& value) {
   return sums.estimate();
 }
 
-/// The same of the entries of a vector or a list.
+/// Mean of the entries of a vector or a list; NaN for none, its error for one.
 template <class Values>
 Estimate estimate_of(const Values& values) {
   MeanSums sums;

@@ -15,13 +15,13 @@
 
 namespace eigenscope {
 
-/// What the hidden layer of a policy reads.
+/// Input of the hidden layer of a policy.
 enum class PolicyKind {
   attention,  ///< the sum of tokens and their self-attention, over sqrt(F)
-  uniform,  ///< the same with attention weights of 1/F, which leaves the sum of x_i u_i and a bias
-  gate,     ///< feature i times F softmax(g)_i, with trained numbers g
-  sparse,   ///< the features, with a penalty on the absolute weights
-  plain     ///< the features
+  uniform,  ///< as attention, with attention weights of 1/F, which leaves the sum of x_i u_i and a bias
+  gate,    ///< feature i times F softmax(g)_i, with trained numbers g
+  sparse,  ///< the features, with a penalty on the absolute weights
+  plain    ///< the features
 };
 inline constexpr std::array kPolicyNames{
     Choice{"attention", "self-attention"}, Choice{"uniform", "uniform weights"},
@@ -33,7 +33,7 @@ constexpr bool has_tokens(PolicyKind kind) {
   return kind == PolicyKind::attention || kind == PolicyKind::uniform;
 }
 
-/// What an observation and a policy are made of.
+/// Sizes of an observation and a policy.
 struct PolicyShape {
   Eigen::Index features = 1;  ///< F
   Eigen::Index actions = 2;
@@ -78,7 +78,7 @@ class FeaturePolicy {
  private:
   using Index = Eigen::Index;
 
-  /// Inputs of the hidden layer.
+  /// Number of inputs of the hidden layer.
   Index inputs() const { return has_tokens(kind_) ? shape_.width : shape_.features; }
   /// First parameter of each matrix, one after the other.
   Index place() const { return shape_.width * shape_.features; }
@@ -102,7 +102,7 @@ class FeaturePolicy {
   PolicyShape shape_;
   Index hidden_;
   Vector<Scalar> parameters_, gradient_;
-  // Of self-attention d x BF, 3d x BF, F x BF and d x BF; with uniform weights tokens_ has their sum, d x B.
+  // With self-attention d x BF, 3d x BF, F x BF and d x BF; with uniform weights tokens_ has their sum, d x B.
   Matrix<Scalar> tokens_, fused_, weights_, attended_;
   Matrix<Scalar> read_, up_, active_, logits_;
   Matrix<Scalar> dread_, dup_, dattended_, dfused_, dtokens_;
@@ -117,7 +117,7 @@ std::vector<TokenId> sampled_actions(const Matrix<Scalar>& logits, std::uint64_t
                                      std::uint64_t stream, std::uint64_t first);
 
 /// Each reward minus the mean of the others, of which there is one at least. The baseline does not depend on the
-/// observation's own action, so that the mean of advantage times gradient of log p(action) is, in expectation, the
+/// action of the observation, so that the mean of advantage times gradient of log p(action) is, in expectation, the
 /// gradient of the mean reward.
 template <class Scalar>
 std::vector<Scalar> advantages_of(std::span<const Scalar> rewards);

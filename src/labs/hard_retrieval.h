@@ -1,4 +1,4 @@
-// What hard attention costs in trained language models, head by head (Xu, Liu, van Genabith and Xiong, 2020,
+// Loss that hard attention adds in trained language models, head by head (Xu, Liu, van Genabith and Xiong, 2020,
 // arXiv:2009.14658).
 #pragma once
 
@@ -18,7 +18,7 @@ namespace eigenscope {
 inline constexpr Parameter kPeakWeight{"peak_weight", reals(0.1, 0.99), 0.5,
                                        "attention weight above which a row is peaked"};
 
-/// What takes the place of soft attention, in one head or in all.
+/// Replacement of soft attention, in one head or in all.
 enum class Replacement {
   hard,     ///< the key with the largest logit
   uniform,  ///< all visible keys alike: what the head is worth
@@ -56,8 +56,8 @@ struct RetrievalModel {
 struct RetrievalCorrelation {
   Estimate cost;   ///< of P(max S > c) with the cost of hard attention
   Estimate share;  ///< with this cost over the loss with uniform weights
-  /// The same with the costs permuted over the heads of each model: mean and 2.5th and 97.5th percentile, and how often
-  /// it is at most `share`.
+  /// The correlation with the costs permuted over the heads of each model: mean and 2.5th and 97.5th percentile, and
+  /// how often it is at most `share`.
   double null = 0, null_low = 0, null_high = 0, p = 0;
 };
 
@@ -91,7 +91,7 @@ class HardRetrieval {
 
   /// The heads that are done.
   std::vector<RetrievalHead> heads() const;
-  /// Of these, in how many hard attention adds more loss than uniform weights.
+  /// Number of these heads in which hard attention adds more loss than uniform weights.
   Eigen::Index worse() const;
   /// The models that are done.
   std::vector<RetrievalModel> models() const;
@@ -99,7 +99,7 @@ class HardRetrieval {
   /// Rank correlation over heads of predicted with measured P(max S > c), mean over the models of
   /// which all heads are done.
   Estimate agreement() const;
-  /// Of the models whose heads are all done; `predicted` or measured P(max S > c).
+  /// Correlations over the models whose heads are all done, with `predicted` or measured P(max S > c).
   RetrievalCorrelation correlation(bool predicted) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the heads of a trained model write, key by key, and what its tokens become.
+// Outputs of the heads of a trained model, key by key, and the mean of its tokens.
 #pragma once
 
 #include <Eigen/Core>
@@ -26,8 +26,8 @@ double received(const Eigen::MatrixXf& weights, Eigen::Index key, const LayerRul
 /// Weights beside a learned sink are divided by their sum.
 double mean_entropy(const Eigen::MatrixXf& weights, const LayerRules& rules);
 
-/// What a head adds to the residual stream for each token that it reads (d x T) with weight 1: the layer's output
-/// projection of `values`, those of all heads as in HeadTokens.
+/// The contribution of a head to the residual stream for each token that it attends to with weight 1 (d x T): the
+/// layer's output projection of `values`, those of all heads as in HeadTokens.
 Eigen::MatrixXf projected_values(const Linear& output, const LayerRules& rules, int head,
                                  const Eigen::MatrixXf& values);
 

@@ -70,14 +70,14 @@ class LatentClasses {
   bool advance();
   double progress() const;
   std::vector<ClassRow> rows() const;
-  /// Of the exact posterior.
+  /// Loss of the exact posterior.
   Estimate posterior_loss() const { return posterior_.estimate(); }
   Eigen::Index done() const { return done_; }
 
  private:
   ClassSettings settings_;
   Eigen::VectorXd precision_;                  // eigenvalues of Sigma^-1, of mean 1
-  std::vector<std::array<MeanSums, 5>> sums_;  // of each exponent, the estimates of ClassRow
+  std::vector<std::array<MeanSums, 5>> sums_;  // for each exponent the estimates of ClassRow
   MeanSums posterior_;
   Eigen::Index done_ = 0;
 };

@@ -31,7 +31,7 @@ std::uint64_t stream_of(std::uint64_t training, Draw draw) {
   return training * static_cast<std::uint64_t>(Draw::count) + static_cast<std::uint64_t>(draw);
 }
 
-/// That of a small model with this many parameters.
+/// The optimizer of a small model with this many parameters.
 inline AdamW small_optimizer(Eigen::Index steps, Eigen::Index parameters) {
   OptimizerSettings settings;
   settings.steps = steps;
@@ -59,7 +59,7 @@ class PairedTrainings {
                partition.stride),
         steps_(steps) {}
 
-  // Of the run that is under way or comes next.
+  // Seed, point and kind of the present or next run.
   std::uint64_t seed() const {
     return partition_.first + done() / runs_of_seed() * partition_.stride;
   }
@@ -68,8 +68,8 @@ class PairedTrainings {
   bool first_of_seed() const { return done() % runs_of_seed() == 0; }
 
   std::size_t runs_of_seed() const { return kinds_ * points_; }
-  std::size_t done() const { return found_.size(); }
-  /// In [0, 1].
+  std::size_t done() const { return results_.size(); }
+  /// Share of the work that is done, in [0, 1].
   double progress() const {
     const double step =
         run_ && steps_ > 0 ? static_cast<double>(run_->step) / static_cast<double>(steps_) : 0;
@@ -89,7 +89,7 @@ class PairedTrainings {
       } else {
         Measures measures;
         spent += measure(*run_, measures);
-        found_.push_back(std::move(measures));
+        results_.push_back(std::move(measures));
         run_.reset();
       }
     }
@@ -99,21 +99,21 @@ class PairedTrainings {
   /// The measures of the runs that are done as bytes, for another process of the same build.
   std::vector<std::byte> bytes() const {
     static_assert(std::is_trivially_copyable_v<Measures>);
-    const auto all = std::as_bytes(std::span(found_));
+    const auto all = std::as_bytes(std::span(results_));
     return {all.begin(), all.end()};
   }
   /// Makes all runs done, of the bytes of all partitions in their order. Throws InvalidArgument ("partitions") where
   /// these are too few.
   void join(const std::vector<std::vector<std::byte>>& partitions) {
     const std::size_t size_of_seed = runs_of_seed() * sizeof(Measures);
-    found_.resize(seeds_ * runs_of_seed());
+    results_.resize(seeds_ * runs_of_seed());
     for (std::size_t seed = 0; seed < seeds_; ++seed) {
       const std::vector<std::byte>& bytes = partitions[seed % partitions.size()];
       const std::size_t start = seed / partitions.size() * size_of_seed;
       if (bytes.size() < start + size_of_seed) {
         throw InvalidArgument("partitions", "be complete");
       }
-      std::memcpy(&found_[seed * runs_of_seed()], bytes.data() + start, size_of_seed);
+      std::memcpy(&results_[seed * runs_of_seed()], bytes.data() + start, size_of_seed);
     }
   }
 
@@ -121,22 +121,22 @@ class PairedTrainings {
   std::size_t finished(std::size_t point, std::size_t kind) const {
     return (done() + runs_of_seed() - point * kinds_ - kind - 1) / runs_of_seed();
   }
-  /// Of the runs that are done, from the first one of a seed on.
-  std::span<const Measures> found_from(std::size_t seed) const {
-    return std::span(found_).subspan(seed * runs_of_seed());
+  /// Measures of the runs that are done, from the first run of a seed on.
+  std::span<const Measures> results_from(std::size_t seed) const {
+    return std::span(results_).subspan(seed * runs_of_seed());
   }
   /// Mean of value(measures), or of a member of the measures, over the seeds that are finished.
   template <class Value>
   Estimate over(std::size_t point, std::size_t kind, const Value& value) const {
     return estimate_over(finished(point, kind), [&](std::size_t seed) {
-      return std::invoke(value, found_from(seed)[point * kinds_ + kind]);
+      return std::invoke(value, results_from(seed)[point * kinds_ + kind]);
     });
   }
-  /// Of value(measures, measures of the other kind at this point).
+  /// Mean of value(measures, measures of the other kind at this point) over the seeds that are finished.
   template <class Value>
   Estimate over(std::size_t point, std::size_t kind, std::size_t other, const Value& value) const {
     return estimate_over(finished(point, std::max(kind, other)), [&](std::size_t seed) {
-      const auto at_point = found_from(seed).subspan(point * kinds_);
+      const auto at_point = results_from(seed).subspan(point * kinds_);
       return value(at_point[kind], at_point[other]);
     });
   }
@@ -146,7 +146,7 @@ class PairedTrainings {
   SeedPartition partition_;
   std::size_t seeds_;  // of the partition
   Eigen::Index steps_;
-  std::vector<Measures> found_;  // of the runs that are done
+  std::vector<Measures> results_;  // measures of the runs that are done
   std::optional<Run> run_;
 };
 

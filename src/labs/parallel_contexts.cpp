@@ -36,6 +36,17 @@ double mean_of(const std::vector<double>& values, Index first, Index last) {
          static_cast<double>(last - first) / std::numbers::ln2;
 }
 
+// Values of a reading on one passage: losses of the first quarter of the last block and of the rest, and mean entropy.
+constexpr auto kEarlyLoss = [](const auto& reading, Index passage) {
+  return reading.early[static_cast<std::size_t>(passage)];
+};
+constexpr auto kLateLoss = [](const auto& reading, Index passage) {
+  return reading.late[static_cast<std::size_t>(passage)];
+};
+constexpr auto kPassageEntropy = [](const auto& reading, Index passage) {
+  return reading.entropies.col(passage).mean();
+};
+
 }  // namespace
 
 ParallelContexts::ParallelContexts(std::vector<TrainedModel> models, std::string_view text,
@@ -149,9 +160,9 @@ ParallelContexts::Sequence ParallelContexts::sequence_of(const Subject& subject,
 }
 
 void ParallelContexts::evaluate(Subject& subject, const Plan& plan, Index passage,
-                                Found& found) const {
+                                Reading& reading) const {
   Model<float>& model = subject.trained.model;
-  const Sequence sequence = sequence_of(subject, plan, passage, found.factor);
+  const Sequence sequence = sequence_of(subject, plan, passage, reading.factor);
   const auto length = static_cast<Index>(sequence.tokens.size());
   const Index last = sequence.starts.back(), blocks = std::ssize(sequence.starts) - 1;
   model.forward(sequence.tokens, length, {{}, sequence.places});
@@ -159,18 +170,18 @@ void ParallelContexts::evaluate(Subject& subject, const Plan& plan, Index passag
   const Index heads = model.settings().depth * shape.heads;
   if (passage == 0) {
     const auto passages = std::ssize(passages_);
-    found.entropies = MatrixXd::Zero(heads, passages);
-    found.masses = MatrixXd::Zero(blocks, passages);
+    reading.entropies = MatrixXd::Zero(heads, passages);
+    reading.masses = MatrixXd::Zero(blocks, passages);
   }
   for (Index place = 0; place < heads; ++place) {
     const Matrix<float>& weights = model.attention(place / shape.heads);
     const Index column = shape.weights_column(0, place % shape.heads);
     for (Index query = last; query < length; ++query) {
       const VectorXd row = weights.col(column + query).head(query + 1).cast<double>();
-      found.entropies(place, passage) += row_entropy(row) / static_cast<double>(length - last);
+      reading.entropies(place, passage) += row_entropy(row) / static_cast<double>(length - last);
       for (Index block = 0; block < blocks; ++block) {
         const auto at = static_cast<std::size_t>(block);
-        found.masses(block, passage) +=
+        reading.masses(block, passage) +=
             row.segment(sequence.starts[at], sequence.starts[at + 1] - sequence.starts[at]).sum();
       }
     }
@@ -178,23 +189,23 @@ void ParallelContexts::evaluate(Subject& subject, const Plan& plan, Index passag
   std::vector<double> each(static_cast<std::size_t>(length));
   model.loss(sequence.targets, false, each);
   const Index early = last + last_block() / 4;
-  found.early.push_back(mean_of(each, last, early));
-  found.late.push_back(mean_of(each, early, length));
+  reading.early.push_back(mean_of(each, last, early));
+  reading.late.push_back(mean_of(each, early, length));
 }
 
-// By bisection of its logarithm, on the first passages.
+// The factor by bisection of its logarithm, on the first passages.
 double ParallelContexts::matching_factor(Subject& subject, const Plan& plan) const {
   const Index passages = std::min<Index>(kMatched, std::ssize(passages_));
   const double wanted = subject.done.front().entropies.leftCols(passages).mean();
   double low = -std::log(kMostFactor), high = -low;
   for (int k = 0; k < kHalvings; ++k) {
-    Found found;
-    found.factor = std::exp((low + high) / 2);
+    Reading reading;
+    reading.factor = std::exp((low + high) / 2);
     for (Index passage = 0; passage < passages; ++passage) {
-      evaluate(subject, plan, passage, found);
+      evaluate(subject, plan, passage, reading);
     }
     // A larger factor lowers the entropy.
-    (found.entropies.leftCols(passages).mean() > wanted ? low : high) = (low + high) / 2;
+    (reading.entropies.leftCols(passages).mean() > wanted ? low : high) = (low + high) / 2;
   }
   return std::exp((low + high) / 2);
 }
@@ -227,10 +238,10 @@ double ParallelContexts::progress() const {
   return done / static_cast<double>(plans_.size() * subjects_.size());
 }
 
-double ParallelContexts::loss_of(const Found& found, Index passage) const {
+double ParallelContexts::loss_of(const Reading& reading, Index passage) const {
   const auto at = static_cast<std::size_t>(passage);
   const double early = static_cast<double>(last_block() / 4) / static_cast<double>(last_block());
-  return early * found.early[at] + (1 - early) * found.late[at];
+  return early * reading.early[at] + (1 - early) * reading.late[at];
 }
 
 template <class Value>
@@ -241,7 +252,7 @@ MatrixXd ParallelContexts::by_passage(std::size_t number, bool added, const Valu
   }
   MatrixXd values(std::ssize(done), std::ssize(passages_));
   for (Index model = 0; model < values.rows(); ++model) {
-    const std::vector<Found>& readings = done[static_cast<std::size_t>(model)]->done;
+    const std::vector<Reading>& readings = done[static_cast<std::size_t>(model)]->done;
     for (Index passage = 0; passage < values.cols(); ++passage) {
       values(model, passage) =
           value(readings[number], passage) - (added ? value(readings.front(), passage) : 0);
@@ -252,21 +263,18 @@ MatrixXd ParallelContexts::by_passage(std::size_t number, bool added, const Valu
 
 std::vector<ContextRow> ParallelContexts::rows() const {
   std::vector<ContextRow> rows;
-  const auto early = [](const Found& found, Index passage) {
-    return found.early[static_cast<std::size_t>(passage)];
+  const auto loss = [&](const Reading& reading, Index passage) {
+    return loss_of(reading, passage);
   };
-  const auto late = [](const Found& found, Index passage) {
-    return found.late[static_cast<std::size_t>(passage)];
+  const auto first = [&](const Reading& reading, Index passage) {
+    return reading.entropies.col(passage)
+        .head(subjects_.front().trained.settings.model.heads)
+        .mean();
   };
-  const auto loss = [&](const Found& found, Index passage) { return loss_of(found, passage); };
-  const auto entropy = [](const Found& found, Index passage) {
-    return found.entropies.col(passage).mean();
-  };
-  const auto first = [&](const Found& found, Index passage) {
-    return found.entropies.col(passage).head(subjects_.front().trained.settings.model.heads).mean();
-  };
-  const auto last = [&](const Found& found, Index passage) {
-    return found.entropies.col(passage).tail(subjects_.front().trained.settings.model.heads).mean();
+  const auto last = [&](const Reading& reading, Index passage) {
+    return reading.entropies.col(passage)
+        .tail(subjects_.front().trained.settings.model.heads)
+        .mean();
   };
   for (std::size_t number = 0; number < plans_.size(); ++number) {
     if (subjects_.front().done.size() <= number) break;
@@ -279,10 +287,10 @@ std::vector<ContextRow> ParallelContexts::rows() const {
     rows.push_back({plans_[number].reading, plans_[number].blocks,
                     by_passage(number, false, loss).mean(),
                     estimate_over_both(by_passage(number, true, loss)),
-                    estimate_over_both(by_passage(number, true, early)),
-                    estimate_over_both(by_passage(number, true, late)),
-                    by_passage(number, false, entropy).mean(),
-                    estimate_over_both(by_passage(number, true, entropy)),
+                    estimate_over_both(by_passage(number, true, kEarlyLoss)),
+                    estimate_over_both(by_passage(number, true, kLateLoss)),
+                    by_passage(number, false, kPassageEntropy).mean(),
+                    estimate_over_both(by_passage(number, true, kPassageEntropy)),
                     estimate_over_both(by_passage(number, true, first)),
                     estimate_over_both(by_passage(number, true, last)), factor / models});
   }
@@ -300,11 +308,9 @@ std::vector<ContextHead> ParallelContexts::heads() const {
     for (Index place = 0; place < added.rows(); ++place) {
       const Index layer = place / architecture.heads;
       const HeadFactors factors = model.head(layer, place % architecture.heads);
-      const VectorXd gain =
-          model.parameters()
-              .segment(model.layout().layers[static_cast<std::size_t>(layer)].norm1,
-                       architecture.width)
-              .cast<double>();
+      const VectorXd gain = model.parameters()
+                                .segment(model.layout().at(layer).norm1, architecture.width)
+                                .cast<double>();
       const MatrixXd query = gain.asDiagonal() * factors.query,
                      key = gain.asDiagonal() * factors.key;
       const SpectralMoments moments = moments_of_products(products_of_factors(query, key));
@@ -321,11 +327,10 @@ std::vector<PassageCorrelation> ParallelContexts::passages() const {
   std::vector<PassageCorrelation> all;
   for (Index blocks = 2; blocks <= kMostBlocks; blocks *= 2) {
     const std::size_t number = number_of(ContextReading::reset, blocks);
-    const MatrixXd loss =
-        by_passage(number, true, [&](const Found& it, Index at) { return loss_of(it, at); });
+    const MatrixXd loss = by_passage(
+        number, true, [&](const Reading& reading, Index at) { return loss_of(reading, at); });
     if (loss.rows() < std::ssize(subjects_)) break;
-    const MatrixXd entropy = by_passage(
-        number, true, [](const Found& it, Index at) { return it.entropies.col(at).mean(); });
+    const MatrixXd entropy = by_passage(number, true, kPassageEntropy);
     std::vector<VectorXd> a, b;  // by model
     for (Index model = 0; model < loss.rows(); ++model) {
       a.emplace_back(entropy.row(model));
@@ -351,7 +356,7 @@ std::array<PermutedCorrelation, kHeadPropertyNames.size()> ParallelContexts::pro
       added.push_back(
           vector_over(of_model, [](const ContextHead& head) { return head.entropy_added.value; }));
     }
-    all[k] = permuted_correlation(property, added, Permutation::own, settings_.seed);
+    all[k] = permuted_correlation(property, added, Permutation::separate, settings_.seed);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What a trained language model loses when it reads its context in blocks that do not see each other (Zhang et
+// The loss that a trained language model adds when it reads its context in blocks that do not see each other (Zhang et
 // al., 2024, arXiv:2412.16545).
 #pragma once
 
@@ -51,7 +51,7 @@ struct ContextRow {
   Eigen::Index blocks = 1;  ///< that are read in parallel; 0 without context
   double loss = 0;
   Estimate added;
-  /// The same in the first quarter of the last block, and in the rest.
+  /// The added loss in the first quarter of the last block, and in the rest.
   Estimate added_early, added_late;
   double entropy = 0;
   Estimate entropy_added;                        ///< mean over layers
@@ -59,10 +59,10 @@ struct ContextRow {
   double factor = 1;  ///< of the logits of the last block, mean over models
 };
 
-/// Over passages, of what `reset` adds to entropy and to loss; mean over models.
+/// Correlation over passages of the entropy and the loss that `reset` adds; mean over models.
 struct PassageCorrelation {
   Eigen::Index blocks = 0;
-  PermutedCorrelation found;
+  PermutedCorrelation correlation;
 };
 
 /// A head read with `reset` and the most blocks.
@@ -106,11 +106,12 @@ class ParallelContexts {
 
   /// The readings that one model is done with, over these models.
   std::vector<ContextRow> rows() const;
-  /// Of the models that are done.
+  /// The rows over the models that are done.
   std::vector<ContextHead> heads() const;
   /// The readings with `reset` that all models are done with.
   std::vector<PassageCorrelation> passages() const;
-  /// By HeadProperty: rank correlation over the heads of a model, mean over models; each model's heads are permuted.
+  /// In the order of HeadProperty: rank correlation over the heads of a model, mean over models; each model's heads are
+  /// permuted.
   std::array<PermutedCorrelation, kHeadPropertyNames.size()> properties() const;
 
  private:
@@ -120,8 +121,8 @@ class ParallelContexts {
     ContextReading reading;
     Index blocks;
   };
-  /// What a model gives with one reading, by passage.
-  struct Found {
+  /// Losses and entropies of a model with one reading, by passage.
+  struct Reading {
     std::vector<double> early, late;  ///< bits per token
     Eigen::MatrixXd entropies;        ///< heads, layer by layer, x passages
     Eigen::MatrixXd masses;           ///< attention to each block x passages
@@ -129,7 +130,7 @@ class ParallelContexts {
   };
   struct Subject {
     TrainedModel trained;
-    std::vector<Found> done;
+    std::vector<Reading> done;
   };
   /// A passage as a reading gives it to a model.
   struct Sequence {
@@ -144,15 +145,16 @@ class ParallelContexts {
   std::vector<Index> chosen(const Subject& subject, const Plan& plan, Index passage) const;
   Sequence sequence_of(const Subject& subject, const Plan& plan, Index passage,
                        double factor) const;
-  void evaluate(Subject& subject, const Plan& plan, Index passage, Found& found) const;
+  void evaluate(Subject& subject, const Plan& plan, Index passage, Reading& reading) const;
   double matching_factor(Subject& subject, const Plan& plan) const;
   double passage_work() const;
   Index last_block() const { return length_ / 4; }
 
-  /// Of what is done of evaluation `number`, minus `full` where asked for: models x passages.
+  /// The values of evaluation `number` of the models that are done, minus those of `full` with `added`: models x
+  /// passages.
   template <class Value>
   Eigen::MatrixXd by_passage(std::size_t number, bool added, const Value& value) const;
-  double loss_of(const Found& found, Index passage) const;
+  double loss_of(const Reading& reading, Index passage) const;
 
   ParallelContextsSettings settings_;
   std::vector<Plan> plans_;
@@ -160,7 +162,7 @@ class ParallelContexts {
   std::vector<std::vector<TokenId>> passages_;
   Index length_ = 0;
   std::size_t at_ = 0;  // subject under way
-  Found current_;       // of its evaluation under way
+  Reading current_;     // of its evaluation under way
 };
 
 }  // namespace eigenscope

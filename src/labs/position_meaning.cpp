@@ -45,7 +45,7 @@ double product(const VectorXd& a, const VectorXd& b) {
 /// Losses that differ by less than this are those of one minimum, reached twice.
 constexpr double kSameLoss = 1e-6;
 
-/// Where the differences over the points first change from negative to positive; NaN for nowhere.
+/// The point at which the differences first change from negative to positive; NaN for nowhere.
 template <class Difference>
 double crossing_of(const std::vector<double>& at, Difference difference) {
   for (std::size_t i = 1; i < at.size(); ++i) {
@@ -71,7 +71,7 @@ TokenPairs::TokenPairs(const PositionSettings& settings, Index pairs, std::uint6
     const VectorXd both = normals(settings.seed, stream, 2 * d, settings.token_std);
     tokens_.col(2 * k) = both.head(d);
     tokens_.col(2 * k + 1) = both.tail(d);
-    const OwnWeights z = fields(k, meaning_, 0);
+    const SelfWeights z = fields(k, meaning_, 0);
     targets_.push_back(teacher(z[0], z[1]));
     const auto apart = [&](Index i) {
       const double difference = both[i] - both[d + i];
@@ -81,7 +81,7 @@ TokenPairs::TokenPairs(const PositionSettings& settings, Index pairs, std::uint6
   }
 }
 
-OwnWeights TokenPairs::fields(Index pair, const VectorXd& w, double position) const {
+SelfWeights TokenPairs::fields(Index pair, const VectorXd& w, double position) const {
   const Index d = w.size();
   const double root = std::sqrt(static_cast<double>(d));
   const double* const first = tokens_.data() + 2 * pair * d;
@@ -98,7 +98,7 @@ double TokenPairs::loss(Index pairs, const VectorXd& w, VectorXd& gradient) cons
   gradient = ridge_ * w;
   for (Index k = 0; k < pairs; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    const OwnWeights u = fields(k, w, position);
+    const SelfWeights u = fields(k, w, position);
     const SampleLoss sample(u[0], u[1], targets_[at], scales_[at]);
     value += sample.value;
     along_position += sample.d1 - sample.d2;

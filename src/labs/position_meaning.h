@@ -53,22 +53,22 @@ class TokenPairs {
 
   /// Squared error of the outputs over twice the width, summed over the first `pairs`, plus the ridge.
   double loss(Eigen::Index pairs, const Eigen::VectorXd& w, Eigen::VectorXd& gradient) const;
-  /// Of the norm sqrt(d).
+  /// A vector of the norm sqrt(d).
   const Eigen::VectorXd& meaning() const { return meaning_; }
   Overlaps overlaps(const Eigen::VectorXd& w) const;
 
  private:
   /// The tokens' projections on w over sqrt(d), with their positions.
-  OwnWeights fields(Eigen::Index pair, const Eigen::VectorXd& w, double position) const;
+  SelfWeights fields(Eigen::Index pair, const Eigen::VectorXd& w, double position) const;
 
   double ridge_;
   Eigen::VectorXd meaning_;
   Eigen::MatrixXd tokens_;  // width x 2 pairs: both tokens of a pair beside each other
-  std::vector<OwnWeights> targets_;
+  std::vector<SelfWeights> targets_;
   std::vector<double> scales_;  // |x_1 - x_2|^2 / d
 };
 
-/// Where a minimization begins.
+/// Start of a minimization.
 enum class MinimumStart { position, meaning, random };
 inline constexpr int kMinimumStarts = 3;
 
@@ -101,16 +101,16 @@ class PositionMeaning {
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   double progress() const;
 
   std::vector<PositionRow> rows() const;
-  /// Where the loss difference first changes from negative to positive, by linear interpolation between the
-  /// rows: the mean over the training sets with a crossing, and its standard error.
+  /// The point at which the loss difference first changes from negative to positive, by linear interpolation between
+  /// the rows: the mean over the training sets with a crossing, and its standard error.
   Estimate crossing() const;
   /// Training sets with a crossing.
   Eigen::Index crossed() const;
-  /// The same of the theory; NaN for none.
+  /// That point of the theory; NaN for none.
   double theory_crossing() const;
   /// Error of the best attention that is equal for all samples.
   double best_constant() const { return best_constant_; }

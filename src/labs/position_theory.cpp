@@ -18,7 +18,7 @@ constexpr double kTolerance = 1e-6;
 constexpr int kNewton = 40;
 /// Guess of the response of the training samples, which adds to the ridge.
 constexpr double kFirstResponse = 0.01;
-/// Iterations in which a proximal point may change to a lower minimum; after them it follows its own, so that
+/// Iterations in which a proximal point may change to a lower minimum; after them it follows its present one, so that
 /// no node jumps back and forth.
 constexpr int kChoices = 25;
 
@@ -40,7 +40,7 @@ struct Proximal {
   double value;
 
   Proximal(double cavity1, double cavity2, double start1, double start2, double position,
-           double stiffness, const OwnWeights& target, double scale)
+           double stiffness, const SelfWeights& target, double scale)
       : first(start1), second(start2) {
     const auto at = [&](double h1, double h2) {
       SampleLoss loss(h1 + position, h2 - position, target, scale);
@@ -100,7 +100,7 @@ double SampleLaw::test_error(const TiedProblem& problem, const Overlaps& overlap
       std::sqrt(std::max(0.0, overlaps.square - overlaps.meaning * overlaps.meaning));
   double sum = 0;
   for (const auto& [at, weight] : nodes_) {
-    const OwnWeights target = problem.teacher(std * at[0], std * at[1]);
+    const SelfWeights target = problem.teacher(std * at[0], std * at[1]);
     const double h1 = std * (overlaps.meaning * at[0] + apart * at[2]);
     const double h2 = std * (overlaps.meaning * at[1] + apart * at[3]);
     sum += weight *
@@ -111,7 +111,7 @@ double SampleLaw::test_error(const TiedProblem& problem, const Overlaps& overlap
 
 double SampleLaw::best_constant(const TiedProblem& problem) const {
   const double std = problem.token_std;
-  double mean = 0, square = 0;  // of one row: both have the same law about their own mean
+  double mean = 0, square = 0;  // of one row: both have the same law about their mean
   for (const auto& [at, weight] : nodes_) {
     const double weight_on_self = problem.teacher(std * at[0], std * at[1])[0];
     mean += weight * weight_on_self;
@@ -141,7 +141,7 @@ bool SaddlePoint::advance() {
   std::size_t k = 0;
   for (const auto& [at, weight] : law_.nodes()) {
     const double z1 = std * at[0], z2 = std * at[1];
-    const OwnWeights target = problem_.teacher(z1, z2);
+    const SelfWeights target = problem_.teacher(z1, z2);
     const double cavity1 = std * (now.meaning * at[0] + apart * at[2]);
     const double cavity2 = std * (now.meaning * at[1] + apart * at[3]);
     // The proximal point is the lowest of the minima that two starts find.

@@ -17,7 +17,7 @@ struct TiedProblem {
   double samples_over_width = 1;  ///< alpha
 };
 
-/// What the loss depends on of a weight vector w, with |q|^2 = d and p_1 = -p_2 = (1, ..., 1)/sqrt(d).
+/// Overlaps of a weight vector w on which the loss depends, with |q|^2 = d and p_1 = -p_2 = (1, ..., 1)/sqrt(d).
 struct Overlaps {
   double square = 0;    ///< |w|^2 / d
   double meaning = 0;   ///< w . q / d
@@ -31,7 +31,7 @@ class SampleLaw {
 
   /// Expected loss of a fresh sample, per dimension: half the squared error of both outputs over the width.
   double test_error(const TiedProblem& problem, const Overlaps& overlaps) const;
-  /// The same of the best weights that are equal for all samples, which read positions alone.
+  /// The loss of the best weights that are equal for all samples and so depend on positions alone.
   double best_constant(const TiedProblem& problem) const;
 
   struct Node {

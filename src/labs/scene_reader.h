@@ -58,7 +58,7 @@ class SceneReader {
   Vector<Scalar>& parameters() { return parameters_; }
   const Vector<Scalar>& gradient() const { return gradient_; }
 
-  /// Of W_QK.
+  /// Moments of the eigenspectrum of W_QK.
   SpectralMoments spectrum() const;
 
  private:

@@ -27,17 +27,17 @@ double traced(const MatrixXd& a, const MatrixXd& b) { return a.cwiseProduct(b).s
 
 MatrixXd identity(Index size) { return MatrixXd::Identity(size, size); }
 
-// Of the edits that keep the mean query: own q + key k around the means.
-QueryEdit around_means(const SurgeryFrame& frame, Surgery surgery, double dose, double own,
+// The edit by `query` q + `key` k around the means, which keeps the mean query.
+QueryEdit around_means(const SurgeryFrame& frame, Surgery surgery, double dose, double query,
                        const MatrixXd& key) {
   const Index width = frame.query_mean.size();
   return {surgery,
           dose,
           0,
-          own * identity(width),
+          query * identity(width),
           key,
           MatrixXd::Zero(width, width),
-          (1 - own) * frame.query_mean - key * frame.key_mean};
+          (1 - query) * frame.query_mean - key * frame.key_mean};
 }
 
 // alpha and a of Surgery::mean, for a matrix of this trace and norm and rank d_h.
@@ -95,7 +95,7 @@ void check_model(const Transformer& model) {
 }  // namespace
 
 MatrixXd QueryEdit::queries(const MatrixXd& q, const MatrixXd& k, const MatrixXd& y) const {
-  return (times(own, q) + times(key, k) + times(random, y)).colwise() + shift;
+  return (times(query, q) + times(key, k) + times(random, y)).colwise() + shift;
 }
 
 std::vector<QueryEdit> surgery_edits(const SurgeryFrame& frame) {
@@ -138,7 +138,7 @@ std::vector<QueryEdit> surgery_edits(const SurgeryFrame& frame) {
     QueryEdit removed = edits.front();
     removed.surgery = Surgery::sink;
     removed.dose = dose;
-    removed.own -= dose * sink * sink.transpose();
+    removed.query -= dose * sink * sink.transpose();
     edits.push_back(std::move(removed));
   }
   return edits;
@@ -225,10 +225,10 @@ void SpectrumSurgery::enter_layer() {
   mean_ = moments.mean();
 }
 
-SurgeryFrame SpectrumSurgery::frame_of(const HeadStates& own,
+SurgeryFrame SpectrumSurgery::frame_of(const HeadStates& states,
                                        const std::vector<std::vector<MatrixXd>>& y) {
   SurgeryFrame frame;
-  const Moments moments = stacked_moments(own.queries, own.keys, sinks_, statistics_);
+  const Moments moments = stacked_moments(states.queries, states.keys, sinks_, statistics_);
   const MatrixXd covariance = moments.covariance();
   const Index width = covariance.rows() / 2;
   const VectorXd means = moments.mean();
@@ -243,9 +243,9 @@ SurgeryFrame SpectrumSurgery::frame_of(const HeadStates& own,
   frame.bare_keys = folded.key * folded.key.transpose();
   frame.bare_trace = traced(queries, folded.key);
   frame.bare_norm = std::sqrt(traced(queries * queries.transpose(), frame.bare_keys));
-  frame.sink = mean_of(own.keys).leftCols(sinks_.leading).rowwise().mean() - frame.key_mean;
+  frame.sink = mean_of(states.keys).leftCols(sinks_.leading).rowwise().mean() - frame.key_mean;
   for (const std::vector<MatrixXd>& features : y) {
-    const MatrixXd both = stacked_moments(features, own.keys, sinks_, statistics_).covariance();
+    const MatrixXd both = stacked_moments(features, states.keys, sinks_, statistics_).covariance();
     frame.features.push_back(both.topLeftCorner(width, width));
     frame.features_keys.push_back(both.topRightCorner(width, width));
   }
@@ -269,10 +269,10 @@ double SpectrumSurgery::operate() {
   const LayerRules& rules = drawn_.rules();
   const std::size_t passages = states_.size();
   std::vector<HeadTokens> tokens = head_tokens(weights_, rules, head_, states_);
-  HeadStates all, own;
+  HeadStates all, states;
   for (std::size_t k = 0; k < passages; ++k) {
     all.add(tokens[k]);
-    if (k < statistics_) own.add(tokens[k]);
+    if (k < statistics_) states.add(tokens[k]);
   }
   const Index width = rules.head_width;
   std::vector<std::vector<MatrixXd>> y;  // by draw, by passage
@@ -287,7 +287,7 @@ double SpectrumSurgery::operate() {
       features.push_back(transposed_times(normal, passage.cast<double>().colwise() - mean_));
     }
   }
-  const SurgeryFrame frame = frame_of(own, y);
+  const SurgeryFrame frame = frame_of(states, y);
   Eigen::MatrixXf read(rules.heads * width, drawn_.length());
   const double scale = std::sqrt(static_cast<double>(width));
   for (const QueryEdit& edit : surgery_edits(frame)) {
@@ -298,7 +298,7 @@ double SpectrumSurgery::operate() {
     row.dose = edit.dose;
     row.draw = edit.draw;
     const std::vector<MatrixXd>& features = y[static_cast<std::size_t>(edit.draw)];
-    HeadStates edited = own;
+    HeadStates edited = states;
     std::vector<MatrixXd> change;
     HeadMeter meter;
     for (std::size_t k = 0; k < passages; ++k) {
@@ -313,7 +313,7 @@ double SpectrumSurgery::operate() {
       const HeadTrace trace = run_head(std::move(after), rules, turns_, head_, read);
       meter.add(trace.logits, trace.weights, rules, sinks_);
     }
-    const MatrixXd moved = stacked_moments(change, own.keys, sinks_, statistics_).covariance();
+    const MatrixXd moved = stacked_moments(change, states.keys, sinks_, statistics_).covariance();
     row.size =
         std::sqrt(traced(moved.topLeftCorner(width, width), frame.key_covariance)) / frame.norm;
     row.predicted = predict(edited);

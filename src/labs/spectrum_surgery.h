@@ -42,20 +42,20 @@ inline constexpr std::array kSurgeryNames{
 inline constexpr std::array kMeanDoses{-1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0};
 inline constexpr std::array kShrinkDoses{-0.5, -0.25, 0.25, 0.5, 0.75, 0.9, 1.0};
 
-/// The queries of a head after surgery: own q + key k + random y + shift, q over sqrt(d_h), k its key, y random
+/// The queries of a head after surgery: query q + key k + random y + shift, q over sqrt(d_h), k its key, y random
 /// features of the token (SpectrumSurgery); a change of W_Q and b_Q alone.
 struct QueryEdit {
   Surgery surgery = Surgery::none;
   double dose = 0;
   int draw = 0;  ///< of the random perturbations, from 0
-  Eigen::MatrixXd own, key, random;
+  Eigen::MatrixXd query, key, random;
   Eigen::VectorXd shift;
 
   Eigen::MatrixXd queries(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k,
                           const Eigen::MatrixXd& y) const;
 };
 
-/// What the edits of a head need of its content tokens.
+/// Statistics of the content tokens of a head from which its edits are made.
 struct SurgeryFrame {
   Eigen::VectorXd query_mean, key_mean;
   Eigen::MatrixXd key_covariance;  ///< M = W_K^T C W_K
@@ -101,7 +101,7 @@ class SpectrumSurgery {
   bool advance(double work);
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
-  /// Of the heads that are done.
+  /// The rows of the heads that are done.
   const std::vector<SurgeryRow>& rows() const { return rows_; }
 
  private:
@@ -111,7 +111,8 @@ class SpectrumSurgery {
   double collect();
   void enter_layer();
   double operate();
-  SurgeryFrame frame_of(const HeadStates& own, const std::vector<std::vector<Eigen::MatrixXd>>& y);
+  SurgeryFrame frame_of(const HeadStates& states,
+                        const std::vector<std::vector<Eigen::MatrixXd>>& y);
   HeadMeasures predict(const HeadStates& edited) const;
 
   SurgerySettings settings_;
@@ -121,7 +122,7 @@ class SpectrumSurgery {
   RotaryTurns turns_;
   CentredKernel kernel_;
   SinkKeys sinks_;
-  // Of the present layer:
+  // State of the present layer:
   int layer_ = 0, head_ = 0;
   std::size_t collected_ = 0;  // passages of which states_ are there
   LayerWeights weights_;

@@ -39,7 +39,7 @@ TrainSettings model_of_bytes(const TokenPriorSettings& chosen, TokenPriorKind pr
   return settings;
 }
 
-/// Of the validation text, bits per byte: as with early stopping, since small training texts are soon overfitted.
+/// Loss of the validation text, bits per byte, as with early stopping, since small training texts are soon overfitted.
 double lowest_loss(const std::vector<LogRow>& log) {
   double lowest = std::numeric_limits<double>::infinity();
   for (const LogRow& row : log) lowest = std::min(lowest, row.measure("bits_per_byte"));

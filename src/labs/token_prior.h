@@ -64,10 +64,10 @@ class TokenPriors {
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
-  /// In [0, 1].
+  /// Share of the work that is done, in [0, 1].
   double progress() const { return runs_.progress(); }
   std::vector<TokenPriorRow> rows() const;
-  /// As those of PairedTrainings, for seeds that are divided among workers.
+  /// As PairedTrainings::bytes and join, for seeds that are divided among workers.
   std::vector<std::byte> bytes() const { return runs_.bytes(); }
   void join(const std::vector<std::vector<std::byte>>& partitions) { runs_.join(partitions); }
 

@@ -9,8 +9,8 @@
 
 namespace eigenscope {
 
-/// Weight of each of both tokens on itself.
-using OwnWeights = std::array<double, 2>;
+/// Attention weight of each of the two tokens on itself, in (0, 1).
+using SelfWeights = std::array<double, 2>;
 
 /// 1 / (1 + exp(-x)), the same to the last bit natively and in WASM.
 inline double logistic(double x) {
@@ -19,18 +19,18 @@ inline double logistic(double x) {
 }
 
 /// The diagonal of softmax(u u^T): u_i = (x_i + p_i) . w / sqrt(d) for token x_i at the position p_i.
-inline OwnWeights own_weights(double u1, double u2) {
+inline SelfWeights self_weights(double u1, double u2) {
   return {logistic(u1 * (u1 - u2)), logistic(u2 * (u2 - u1))};
 }
 
-/// What the teacher mixes: (1 - share) softmax(z z^T) + share A, with A the attention by position.
+/// Attention of the teacher: (1 - share) softmax(z z^T) + share A, with A the attention by position.
 struct Teacher {
-  double share = 0;                 ///< omega, weight of the attention by position
-  OwnWeights positional{0.6, 0.6};  ///< diagonal of A, whose rows add up to 1
+  double share = 0;                  ///< omega, weight of the attention by position
+  SelfWeights positional{0.6, 0.6};  ///< diagonal of A, whose rows add up to 1
 
   /// z_i = x_i . q / sqrt(d).
-  OwnWeights operator()(double z1, double z2) const {
-    const OwnWeights by_meaning = own_weights(z1, z2);
+  SelfWeights operator()(double z1, double z2) const {
+    const SelfWeights by_meaning = self_weights(z1, z2);
     return {(1 - share) * by_meaning[0] + share * positional[0],
             (1 - share) * by_meaning[1] + share * positional[1]};
   }
@@ -44,11 +44,11 @@ struct SampleLoss {
   double d1, d2;         ///< by u_1 and u_2
   double d11, d12, d22;  ///< second derivatives
 
-  SampleLoss(double u1, double u2, const OwnWeights& target, double scale) {
-    const OwnWeights weights = own_weights(u1, u2);
+  SampleLoss(double u1, double u2, const SelfWeights& target, double scale) {
+    const SelfWeights weights = self_weights(u1, u2);
     const double miss1 = weights[0] - target[0], miss2 = weights[1] - target[1];
     value = scale / 2 * (miss1 * miss1 + miss2 * miss2);
-    // Own weight i is the logistic of the logit u_i (u_i - u_j).
+    // Weight i is the logistic of the logit u_i (u_i - u_j).
     const double slope1 = weights[0] * (1 - weights[0]), slope2 = weights[1] * (1 - weights[1]);
     const double by1 = scale * miss1 * slope1, by2 = scale * miss2 * slope2;
     const double bend1 = scale * slope1 * (slope1 + miss1 * (1 - 2 * weights[0]));

@@ -60,12 +60,12 @@ void describe_agent_row(ResultFields& out, const AgentAttentionRow& row) {
       "attention weights");
 }
 
-void describe_eigenvector_share(ResultFields& out, const EigenvectorShare& own) {
-  out.integer("distractors", own.distractors, "irrelevant features");
-  describe(out, "share", own.share,
+void describe_eigenvector_share(ResultFields& out, const EigenvectorShare& row) {
+  out.integer("distractors", row.distractors, "irrelevant features");
+  describe(out, "share", row.share,
            "share of the relevant features in the squared entries of the four leading eigenvectors "
            "of the symmetric part of W_QK over the features");
-  out.number("random", own.random, "the same of random directions, 4/(4 + D)");
+  out.number("random", row.random, "the same of random directions, 4/(4 + D)");
 }
 
 void describe(ResultFields& out, const AgentAttentionResult& result) {

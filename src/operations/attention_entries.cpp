@@ -86,9 +86,9 @@ void describe_diagonal_head(ResultFields& out, const DiagonalHead& head) {
 void describe_diagonal_correlation(ResultFields& out, const DiagonalCorrelation& it) {
   out.choice("property", static_cast<std::size_t>(it.property), kDiagonalPropertyNames,
              "quantities of a head");
-  describe(out, "correlation", it.found.value,
+  describe(out, "correlation", it.correlation.value,
            "their rank correlation over the heads of a model, mean over models");
-  describe_null(out, it.found);
+  describe_null(out, it.correlation);
 }
 
 void describe(ResultFields& out, const AttentionEntriesResult& result) {

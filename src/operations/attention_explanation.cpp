@@ -40,14 +40,14 @@ void describe_explanation(ResultFields& out, const ExplanationRow& row) {
              "token, the same times the norm of its projected value, or a baseline");
   const auto describe_agreement = [&](Removal removal, Help whole) {
     const auto at = static_cast<std::size_t>(removal);
-    const ExplanationAgreement& found = row.agreement[at];
+    const ExplanationAgreement& agreement = row.agreement[at];
     const std::string name(kRemovalNames[at].name);
-    describe(out, name.c_str(), found.whole, whole);
-    out.nullable((name + "_bits").c_str(), copula_information(found.whole.value),
+    describe(out, name.c_str(), agreement.whole, whole);
+    out.nullable((name + "_bits").c_str(), copula_information(agreement.whole.value),
                  "mutual information of a Gaussian copula with this rank correlation, bits");
-    describe(out, (name + "_partial").c_str(), found.partial,
+    describe(out, (name + "_partial").c_str(), agreement.partial,
              "the correlation at a fixed frequency of the token");
-    describe(out, (name + "_gain").c_str(), found.gain,
+    describe(out, (name + "_gain").c_str(), agreement.gain,
              "the correlation minus that of the frequency");
   };
   describe_agreement(Removal::dropped,
@@ -87,7 +87,7 @@ void describe_explanation_null(ResultFields& out, const ExplanationNull& null) {
 
 void describe_trait(ResultFields& out, const TraitCorrelation& it) {
   out.choice("trait", static_cast<std::size_t>(it.property), kHeadTraitNames, "property of a head");
-  out.nullable("correlation", it.found.value.value,
+  out.nullable("correlation", it.correlation.value.value,
                "its rank correlation over heads with `attention_dropped`");
   describe_null(out, it);
 }

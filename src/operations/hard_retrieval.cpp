@@ -26,7 +26,7 @@ void describe(InputFields& f, HardRetrievalInput& in) {
 
 struct LocalizationKind {
   bool predicted;
-  RetrievalCorrelation found;
+  RetrievalCorrelation correlation;
 };
 constexpr std::array kLocalizationNames{Choice{"measured", "measured"},
                                         Choice{"predicted", "predicted"}};
@@ -71,7 +71,7 @@ void describe_model(ResultFields& out, const RetrievalModel& model) {
 }
 
 void describe_correlation(ResultFields& out, const LocalizationKind& kind) {
-  const RetrievalCorrelation& it = kind.found;
+  const RetrievalCorrelation& it = kind.correlation;
   out.choice("localization", kind.predicted, kLocalizationNames,
              "source of P(max S > c): measured on the text, or predicted from the weights");
   describe(out, "cost", it.cost,

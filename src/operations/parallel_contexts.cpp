@@ -53,9 +53,9 @@ void describe_reading(ResultFields& out, const ContextRow& row) {
 
 void describe_correlation_of_passages(ResultFields& out, const PassageCorrelation& it) {
   out.integer("blocks", it.blocks, "blocks that are read in parallel");
-  describe(out, "correlation", it.found.value,
+  describe(out, "correlation", it.correlation.value,
            "rank correlation over passages of added entropy with added loss, mean over models");
-  describe_null(out, it.found);
+  describe_null(out, it.correlation);
 }
 
 void describe_read_head(ResultFields& out, const ContextHead& head) {
@@ -72,7 +72,7 @@ void describe_read_head(ResultFields& out, const ContextHead& head) {
 void describe_head_property(ResultFields& out, const HeadCorrelation& it) {
   out.choice("property", static_cast<std::size_t>(it.property), kHeadPropertyNames,
              "property of a head");
-  describe(out, "correlation", it.found.value,
+  describe(out, "correlation", it.correlation.value,
            "its rank correlation with the added entropy over the heads of a model, mean over "
            "models");
   describe_null(out, it);

@@ -21,17 +21,17 @@ PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInp
   std::optional<Config> settings;
   if (in.preprocessor) settings = Config::read(*in.preprocessor);
   const Preprocessor preprocessor(settings ? &*settings : nullptr, grid.pixels());
-  PicturePassages found{model, {}, {}};
+  PicturePassages result{model, {}, {}};
   for (const Picture& picture : read_ppm(in.image)) {
-    Passage& passage = found.passages.emplace_back();
+    Passage& passage = result.passages.emplace_back();
     passage.ids.resize(static_cast<std::size_t>(grid.tokens()));
     std::iota(passage.ids.begin(), passage.ids.end(), 0);
     passage.leading = grid.leading();
-    const Picture& seen = found.pictures.emplace_back(preprocessor.resized(picture));
+    const Picture& seen = result.pictures.emplace_back(preprocessor.resized(picture));
     passage.patches =
         std::make_shared<const Eigen::MatrixXf>(preprocessor.patches(seen, grid.patch()));
   }
-  return found;
+  return result;
 }
 
 }  // namespace eigenscope

@@ -120,12 +120,12 @@ void describe_spectra(ResultFields& out, const HeadPrediction& head) {
   out.integer("layer", head.layer, "layer, from 0");
   out.integer("head", head.head, "head in the layer, from 0");
   for (std::size_t metric = 0; metric < kMetricNames.size(); ++metric) {
-    const HeadInMetric& own = head.metrics[metric];
-    out.array((prefix_of(metric) + "singular_values").c_str(), own.singular_values,
-              {{"component", own.singular_values.size()}},
+    const HeadInMetric& measures = head.metrics[metric];
+    out.array((prefix_of(metric) + "singular_values").c_str(), measures.singular_values,
+              {{"component", measures.singular_values.size()}},
               "singular values of C^(1/2) W C^(1/2) that can differ from 0; empty until computed");
-    out.array((prefix_of(metric) + "eigenvalues").c_str(), own.eigenvalues,
-              {{"eigenvalue", own.eigenvalues.size()}},
+    out.array((prefix_of(metric) + "eigenvalues").c_str(), measures.eigenvalues,
+              {{"eigenvalue", measures.eigenvalues.size()}},
               "eigenvalues of W C that can differ from 0; empty until computed");
   }
 }
@@ -175,7 +175,7 @@ void describe(ResultFields& out, const PredictResult& result) {
     VectorXd predicted(head.size * level.size);
     Index k = 0;
     for (const HeadPrediction& it : heads) {
-      for (const HeadMeasures& own : it.levels) predicted[k++] = measure.value(own);
+      for (const HeadMeasures& measures : it.levels) predicted[k++] = measure.value(measures);
     }
     const VectorXd measured =
         vector_over(heads, [&](const HeadPrediction& it) { return measure.value(it.measured); });
@@ -247,10 +247,10 @@ class PredictJob {
   double progress() const { return prediction_ ? progress_of(*prediction_) : 1; }
   /// Until all heads are there, each step but the last of a head leaves the result as it was.
   double revision() const {
-    const auto found = static_cast<double>(heads().size());
-    return found < model_->layers() * model_->heads() ? found : found + progress();
+    const auto finished = static_cast<double>(heads().size());
+    return finished < model_->layers() * model_->heads() ? finished : finished + progress();
   }
-  std::vector<std::byte> found() const { return bytes_of(heads()); }
+  std::vector<std::byte> partial_result() const { return bytes_of(heads()); }
   PredictResult result() const {
     return {only_summary_ ? &no_heads() : &heads(),
             length_,
@@ -269,14 +269,14 @@ class PredictJob {
         length_(length_for(in.drawn.length, in.drawn.fit_length, *reader.model)),
         rotary_decay_(rotary_decay_of(*reader.model, length_)),
         model_(reader.model) {
-    if (partition.found.empty()) {
+    if (partition.results.empty()) {
       const bool whole = partition.number == Partition::kAll;
       prediction_.emplace(reader.model, drawn_passages(in.drawn, reader),
                           PredictionSettings{in.queries, in.drawn.seed},
                           whole ? PredictionPartition::all : PredictionPartition{partition.number});
       if (!whole) return;
     } else {
-      joined_ = joined(heads_of(partition.found.front()), heads_of(partition.found.back()));
+      joined_ = joined(heads_of(partition.results.front()), heads_of(partition.results.back()));
     }
     if (in.drawn.file.empty() && in.drawn.measure_file.empty()) return;
     const bool transfer = !in.drawn.transfer_file.empty();
@@ -303,7 +303,7 @@ class PredictJob {
   double rotary_decay_;
   std::shared_ptr<const Transformer> model_;
   std::optional<Prediction> prediction_;  // none where its partitions are done
-  std::vector<HeadPrediction> joined_;    // what these have found
+  std::vector<HeadPrediction> joined_;    // the heads of its partitions
   std::optional<Summary> summary_;        // none of a partition, and where no text is measured
   std::vector<SpectralAgreement> expectations_;  // with the last step of the summary
 };

@@ -31,12 +31,12 @@ void describe(InputFields& f, EnsembleInput& in) {
 
 SpectrumPoint SpectrumInput::point() const {
   const std::vector<double>& list = ensemble.eigenvalues;
-  SpectrumPoint own{shared::kMean.default_value, shared::kVariance.default_value};
+  SpectrumPoint drawn{shared::kMean.default_value, shared::kVariance.default_value};
   if (!list.empty()) {
     const double centre = vector_of(list).mean();
-    own = {centre, (vector_of(list).array() - centre).square().mean()};
+    drawn = {centre, (vector_of(list).array() - centre).square().mean()};
   }
-  return {mean.value_or(own.mean), variance.value_or(own.variance)};
+  return {mean.value_or(drawn.mean), variance.value_or(drawn.variance)};
 }
 
 void describe(InputFields& f, SpectrumInput& in) {

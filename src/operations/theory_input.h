@@ -25,7 +25,7 @@ struct EnsembleInput {
 };
 void describe(InputFields& f, EnsembleInput& in);
 
-/// An ensemble at one mean and variance, which a list of eigenvalues has of its own.
+/// An ensemble at one mean and variance; a list of eigenvalues determines both.
 struct SpectrumInput {
   EnsembleInput ensemble;
   std::optional<double> mean, variance;
@@ -43,7 +43,7 @@ struct TokensInput {
   TokenProcess process() const;
 };
 void describe(InputFields& f, TokensInput& in);
-/// With a default length of the operation's own.
+/// With a default length that differs between operations.
 void describe(InputFields& f, TokensInput& in, double length);
 
 /// query, all_queries: whose rows of attention are meant.

@@ -57,12 +57,12 @@ class TokenPriorJob {
 
   TokenPriorJob(const TokenPriorInput& in, const Partition& partition)
       : lab_(as_text(in.text), in, seeds_of(partition)) {
-    if (!partition.found.empty()) lab_.join(partition.found);
+    if (!partition.results.empty()) lab_.join(partition.results);
   }
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
-  std::vector<std::byte> found() const { return lab_.bytes(); }
+  std::vector<std::byte> partial_result() const { return lab_.bytes(); }
   TokenPriorResult result() const { return {lab_.rows()}; }
 
  private:

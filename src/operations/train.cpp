@@ -304,19 +304,19 @@ void describe(ResultFields& out, const TokenBytes& it) {
 
 struct RunAttentionResult {
   std::vector<TokenBytes> tokens;
-  Attended found;
+  Attended attention;
 };
 
 void describe(ResultFields& out, const RunAttentionResult& result) {
   const auto length = static_cast<Index>(result.tokens.size());
-  const Attended& found = result.found;
-  const Dimension layer{"layer", found.layers, 0}, head{"head", found.heads, 0};
+  const Attended& attention = result.attention;
+  const Dimension layer{"layer", attention.layers, 0}, head{"head", attention.heads, 0};
   out.list("tokens", result.tokens, "the tokens");
-  out.integer("layers", found.layers, "number of layers");
-  out.integer("heads", found.heads, "heads in each layer");
-  out.array("weights", found.weights, {layer, head, {"query", length}, {"key", length}},
+  out.integer("layers", attention.layers, "number of layers");
+  out.integer("heads", attention.heads, "heads in each layer");
+  out.array("weights", attention.weights, {layer, head, {"query", length}, {"key", length}},
             "attention weights");
-  const Eigen::VectorXd entropy = vector_of(found.entropies);
+  const Eigen::VectorXd entropy = vector_of(attention.entropies);
   out.array("entropy", entropy, {layer, head},
             "row entropy over the log of the number of visible keys, mean over the queries");
 }
@@ -324,7 +324,7 @@ void describe(ResultFields& out, const RunAttentionResult& result) {
 RunAttentionResult compute_run_attention(const RunAttentionInput& in) {
   TrainedModel trained = read_model(checkpoint_of(in.trained.checkpoint));
   RunAttentionResult result{{}, attend_to(trained, in.prompt, in.trained.on(trained.model))};
-  for (const std::string& token : result.found.tokens) result.tokens.push_back({token});
+  for (const std::string& token : result.attention.tokens) result.tokens.push_back({token});
   return result;
 }
 

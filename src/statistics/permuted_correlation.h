@@ -23,8 +23,8 @@ struct PermutedCorrelation {
 
 /// Which values of a group are permuted.
 enum class Permutation {
-  common,  ///< all groups in one way: their values are of the same items
-  own,     ///< each group in its own way
+  common,    ///< all groups in one way: their values are of the same items
+  separate,  ///< each group in its own way
 };
 
 /// a[g] and b[g] are the values of group g, of one length and without NaN; groups in which either is constant
