@@ -138,20 +138,23 @@ void describe_metrics(ResultFields& out, const std::vector<HeadPrediction>& head
   for (std::size_t metric = 0; metric < kMetricNames.size(); ++metric) {
     for (const SpectralQuantity& quantity : kSpectralQuantities) {
       if (metric == static_cast<std::size_t>(Metric::bare) && !quantity.bare) continue;
-      const auto of = [&](const HeadPrediction& it) { return quantity.value(it.metrics[metric]); };
+      const auto of = [&](const HeadPrediction& head) {
+        return quantity.value(head.metrics[metric]);
+      };
       each(prefix_of(metric) + std::string(quantity.name), of, quantity.label);
     }
   }
   each(
-      "measured_self_logit", [](const HeadPrediction& it) { return it.measured.self_logit; },
+      "measured_self_logit", [](const HeadPrediction& head) { return head.measured.self_logit; },
       "measured self-attention excess: logit of a token with itself minus the mean of its other "
       "logits");
   each(
       "measured_logit_components",
-      [](const HeadPrediction& it) { return it.measured_logits.components; },
+      [](const HeadPrediction& head) { return head.measured_logits.components; },
       "components of a passage's content logits, without the means of rows and columns");
   each(
-      "measured_largest_logit", [](const HeadPrediction& it) { return it.measured_logits.largest; },
+      "measured_largest_logit",
+      [](const HeadPrediction& head) { return head.measured_logits.largest; },
       "largest |logit| of the measured passages");
 }
 
@@ -160,8 +163,8 @@ void describe(ResultFields& out, const PredictResult& result) {
   const Dimension level{"level", static_cast<Index>(kLevels.size())};
   const std::vector<HeadPrediction>& heads = *result.heads;
   std::vector<std::uint8_t> verdicts, levels(kLevels.size());
-  for (const HeadPrediction& it : heads) {
-    verdicts.push_back(static_cast<std::uint8_t>(verdict(it)));
+  for (const HeadPrediction& head : heads) {
+    verdicts.push_back(static_cast<std::uint8_t>(verdict(head)));
   }
   out.counts("layer", vector_over(heads, &HeadPrediction::layer), {head},
              "layer of each finished head, from 0");
@@ -174,11 +177,11 @@ void describe(ResultFields& out, const PredictResult& result) {
   for (const PredictedMeasure& measure : kPredictedMeasures) {
     VectorXd predicted(head.size * level.size);
     Index k = 0;
-    for (const HeadPrediction& it : heads) {
-      for (const HeadMeasures& measures : it.levels) predicted[k++] = measure.value(measures);
+    for (const HeadPrediction& head : heads) {
+      for (const HeadMeasures& measures : head.levels) predicted[k++] = measure.value(measures);
     }
-    const VectorXd measured =
-        vector_over(heads, [&](const HeadPrediction& it) { return measure.value(it.measured); });
+    const VectorXd measured = vector_over(
+        heads, [&](const HeadPrediction& head) { return measure.value(head.measured); });
     const std::string name(measure.name);
     out.array(name.c_str(), predicted, {head, level}, measure.meaning);
     out.array(("measured_" + name).c_str(), measured, {head}, "the measured value");
@@ -187,11 +190,12 @@ void describe(ResultFields& out, const PredictResult& result) {
       "verdict", verdicts, kVerdictNames, {head},
       "ingredient of the lowest level after which the error of the entropy stays below 0.05");
   out.array("theory_localization",
-            vector_over(heads, [](const HeadPrediction& it) { return it.report.localization; }),
+            vector_over(heads, [](const HeadPrediction& head) { return head.report.localization; }),
             {head}, "localization index of the isotropic theory");
-  out.array("measured_localization",
-            vector_over(heads, [](const HeadPrediction& it) { return it.measured.localization; }),
-            {head}, "localization index of the share of queries with the key in the linear range");
+  out.array(
+      "measured_localization",
+      vector_over(heads, [](const HeadPrediction& head) { return head.measured.localization; }),
+      {head}, "localization index of the share of queries with the key in the linear range");
   describe_metrics(out, heads, head);
   out.integer("length", result.length, "tokens of a passage");
   out.nullable(

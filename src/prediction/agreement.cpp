@@ -34,23 +34,23 @@ Agreement agreement(const VectorXd& predicted, const VectorXd& measured,
     if (!std::isnan(predicted[i]) && !std::isnan(measured[i])) kept.push_back(i);
   }
   const VectorXd a = predicted(kept), b = measured(kept);
-  Agreement found;
-  found.pairs = a.size();
+  Agreement result;
+  result.pairs = a.size();
   const VectorXd differences = (a - b).cwiseAbs();
   const RankedPairs ranked(a, b);
   std::vector<double> correlations, errors;
-  if (found.pairs > 0) {
-    for (const std::vector<Index>& drawn : resamples.of(found.pairs)) {
+  if (result.pairs > 0) {
+    for (const std::vector<Index>& drawn : resamples.of(result.pairs)) {
       const double correlation = ranked.correlation(drawn);
       if (!std::isnan(correlation)) correlations.push_back(correlation);
       errors.push_back(mean(differences, drawn));
     }
   }
-  std::vector<Index> all(static_cast<std::size_t>(found.pairs));
+  std::vector<Index> all(static_cast<std::size_t>(result.pairs));
   std::iota(all.begin(), all.end(), Index{0});
-  found.rank_correlation = percentile_interval(ranked.correlation(all), std::move(correlations));
-  found.error = percentile_interval(mean(differences, all), std::move(errors));
-  return found;
+  result.rank_correlation = percentile_interval(ranked.correlation(all), std::move(correlations));
+  result.error = percentile_interval(mean(differences, all), std::move(errors));
+  return result;
 }
 
 }  // namespace eigenscope

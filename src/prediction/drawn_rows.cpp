@@ -29,14 +29,14 @@ void DrawnRows::enter(const LayerRules& rules) {
 }
 
 std::vector<HeadQuery> DrawnRows::queries(const HeadStates& from) const {
-  std::vector<HeadQuery> found;
+  std::vector<HeadQuery> drawn;
   for (const Index place : places_) {
     const auto passage = static_cast<std::size_t>(place / length_);
     const Index position = place % length_;
-    found.push_back(
+    drawn.push_back(
         {from.queries[passage].col(position), from.keys[passage].col(position), position});
   }
-  return found;
+  return drawn;
 }
 
 HeadMeasures DrawnRows::over_keys(const HeadStates& states,

@@ -86,34 +86,34 @@ inline constexpr std::array kSpectralQuantities{
                       "tr(W C), W = W_QK/sqrt(d_h): mean logit of a token with itself minus that "
                       "with other tokens"},
                      true,
-                     [](const HeadInMetric& it) { return it.trace; }},
+                     [](const HeadInMetric& head) { return head.trace; }},
     SpectralQuantity{
         {"spread",
          "||C^(1/2) W C^(1/2)||_F: standard deviation of the logits of independent tokens"},
         true,
-        [](const HeadInMetric& it) { return it.spread; }},
+        [](const HeadInMetric& head) { return head.spread; }},
     SpectralQuantity{{"trace_content", "trace with C around the mean token of each position"},
                      false,
-                     [](const HeadInMetric& it) { return it.trace_content; }},
+                     [](const HeadInMetric& head) { return head.trace_content; }},
     SpectralQuantity{{"spread_content", "spread with C around the mean token of each position"},
                      false,
-                     [](const HeadInMetric& it) { return it.spread_content; }},
+                     [](const HeadInMetric& head) { return head.spread_content; }},
     SpectralQuantity{{"components", "singular values that hold 90% of the sum of their squares"},
                      true,
-                     [](const HeadInMetric& it) { return it.components; }},
+                     [](const HeadInMetric& head) { return head.components; }},
     SpectralQuantity{
         {"symmetric_share", "||(A + A^T)/2||_F^2 / ||A||_F^2 of A = C^(1/2) W C^(1/2)"},
         true,
-        [](const HeadInMetric& it) { return it.symmetric_share; }},
+        [](const HeadInMetric& head) { return head.symmetric_share; }},
     SpectralQuantity{{"sink_gap", "mean logit of the first token minus that of the content"},
                      false,
-                     [](const HeadInMetric& it) { return it.sink_gap; }},
+                     [](const HeadInMetric& head) { return head.sink_gap; }},
     SpectralQuantity{
         {"logit_bound",
          "upper bound of the largest |logit|: max|q| max|k|, bare sigma_max(W) max|x|^2 or that of "
          "query-key norms"},
         true,
-        [](const HeadInMetric& it) { return it.logit_bound; }},
+        [](const HeadInMetric& head) { return head.logit_bound; }},
 };
 
 /// The row of this name, which must be there.

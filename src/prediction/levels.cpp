@@ -53,12 +53,12 @@ double dot(const MatrixXd& a, const MatrixXd& b, Index t) {
 /// Standard deviation of a logit, for each of `count` keys.
 VectorXd deviations(const MatrixXd& query, const MatrixXd& key_covariance, Index count) {
   const MatrixXd product = times(key_covariance, query);
-  VectorXd found(count);
+  VectorXd row(count);
   for (Index t = 0; t < query.cols(); ++t) {
-    found[t] = std::sqrt(std::max(0.0, dot(product, query, t)));
+    row[t] = std::sqrt(std::max(0.0, dot(product, query, t)));
   }
-  if (query.cols() == 1) std::fill_n(found.data(), count, found[0]);
-  return found;
+  if (query.cols() == 1) std::fill_n(row.data(), count, row[0]);
+  return row;
 }
 
 /// Logits of keys by position, d_h x T, or of one key for all positions.
@@ -66,9 +66,9 @@ VectorXd logits(const MatrixXd& query, const MatrixXd& keys, Index count) {
   if (query.cols() == 1 && keys.cols() == 1) return VectorXd::Constant(count, dot(query, keys, 0));
   if (query.cols() == 1) return transposed_times(keys, query);
   if (keys.cols() == 1) return transposed_times(query, keys);
-  VectorXd found(count);
-  for (Index t = 0; t < count; ++t) found[t] = dot(query, keys, t);
-  return found;
+  VectorXd row(count);
+  for (Index t = 0; t < count; ++t) row[t] = dot(query, keys, t);
+  return row;
 }
 
 }  // namespace
@@ -111,17 +111,17 @@ HeadPredictor::HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
 }
 
 VectorXd HeadPredictor::variances(const MatrixXd& queries, const MatrixXd& keys) const {
-  VectorXd found(turns_.is_none() ? 1 : length());
-  for (Index distance = 0; distance < found.size(); ++distance) {
+  VectorXd by_distance(turns_.is_none() ? 1 : length());
+  for (Index distance = 0; distance < by_distance.size(); ++distance) {
     MatrixXd seen = queries;
     if (!turns_.is_none()) {
       turns_.turn(distance, seen);
       seen.transposeInPlace();
       turns_.turn(distance, seen);
     }
-    found[distance] = seen.cwiseProduct(keys).sum();
+    by_distance[distance] = seen.cwiseProduct(keys).sum();
   }
-  return found;
+  return by_distance;
 }
 
 RowLaw HeadPredictor::by_distance(const VectorXd& variances, Index place) const {
@@ -208,10 +208,10 @@ RowLaw HeadPredictor::covariance(Index place) const { return by_distance(covaria
 RowLaw HeadPredictor::mean(Index place) const {
   const MatrixXd centre = turns_.rotated_for_keys(queries_.mean, place, length());
   RowLaw law = by_distance(covariance_, place);
-  const VectorXd own = deviations(centre, keys_.all.covariance, length());
+  const VectorXd spread = deviations(centre, keys_.all.covariance, length());
   double* const deviation = law.std.data();
-  const double* const of_query = own.data();
-  for (Index t = 0; t < own.size(); ++t) {
+  const double* const of_query = spread.data();
+  for (Index t = 0; t < spread.size(); ++t) {
     deviation[t] = std::sqrt(deviation[t] * deviation[t] + of_query[t] * of_query[t]);
   }
   if (!turns_.is_none()) law.mean = logits(centre, keys_.all.mean, length());
@@ -241,14 +241,15 @@ RowLaw HeadPredictor::separator(const MatrixXd& query) const {
   return law;
 }
 
-RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& own, Index place) const {
+RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& key_at_place,
+                                 Index place) const {
   RowLaw law = separator(query);
   const Index begin = keys_.sinks.leading, end = length() - keys_.sinks.trailing;
   if (place < begin || place >= end) {
-    law.mean[place] = logit_of(query, own, place);
+    law.mean[place] = logit_of(query, key_at_place, place);
     return law;
   }
-  const VectorXd excess = logits(query, own - keys_.smooth.col(place), length());
+  const VectorXd excess = logits(query, key_at_place - keys_.smooth.col(place), length());
   const double *const correlation = correlations_.data(), *const more = excess.data();
   double *const mean = law.mean.data(), *const deviation = law.std.data();
   for (Index key = begin; key < end; ++key) {

@@ -148,7 +148,7 @@ class HeadPredictor {
   RowLaw separator(const Eigen::MatrixXd& query) const;
   /// Level 7: tokens near the query are correlated with it, Cov(x_s, x_t) = k(|s - t|) Sigma, and its
   /// `own` key is known: given x_q at p, key i has mean mu_i + k (x_q - mu_p) and (1 - k^2) Sigma.
-  RowLaw neighbours(const Eigen::MatrixXd& query, const Eigen::VectorXd& own,
+  RowLaw neighbours(const Eigen::MatrixXd& query, const Eigen::VectorXd& key_at_place,
                     Eigen::Index position) const;
 
  private:
@@ -157,7 +157,7 @@ class HeadPredictor {
   Eigen::VectorXd variances(const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys) const;
   RowLaw by_distance(const Eigen::VectorXd& variances, Eigen::Index position) const;
   /// Makes `count` keys from `first` on known ones that are all `key`.
-  void set_sink(RowLaw& law, const Eigen::MatrixXd& query, const Eigen::VectorXd& key,
+  void set_sink(RowLaw& law, const Eigen::MatrixXd& query, const Eigen::VectorXd& key_at_place,
                 Eigen::Index first, Eigen::Index count) const;
 
   TokenCloud queries_;

@@ -44,8 +44,9 @@ class Prediction {
  private:
   void add(std::unique_ptr<PredictionPart> part);
 
-  std::deque<std::unique_ptr<PredictionPart>> parts_;  // those still to be done: others hold no tokens
-  Eigen::Index ended_ = 0, wanted_ = 0;                // steps of the parts that are done, and of all
+  std::deque<std::unique_ptr<PredictionPart>>
+      parts_;                            // those still to be done: others hold no tokens
+  Eigen::Index ended_ = 0, wanted_ = 0;  // steps of the parts that are done, and of all
   std::vector<HeadPrediction> heads_;
 };
 

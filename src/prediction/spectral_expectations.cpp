@@ -23,15 +23,15 @@ SpectralAgreement spectral_agreement(const std::vector<HeadPrediction>& heads,
 
 std::vector<SpectralAgreement> spectral_agreements(const std::vector<HeadPrediction>& heads,
                                                    const Resamples& resamples) {
-  std::vector<SpectralAgreement> found;
+  std::vector<SpectralAgreement> agreements;
   for (std::size_t k = 0; k < kMetricNames.size(); ++k) {
     const auto metric = static_cast<Metric>(k);
     for (const SpectralExpectation& expectation : kSpectralExpectations) {
       if (metric == Metric::bare && !expectation.quantity->bare) continue;
-      found.push_back(spectral_agreement(heads, expectation, metric, resamples));
+      agreements.push_back(spectral_agreement(heads, expectation, metric, resamples));
     }
   }
-  return found;
+  return agreements;
 }
 
 }  // namespace eigenscope

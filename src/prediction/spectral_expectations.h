@@ -21,21 +21,21 @@ struct SpectralExpectation {
 
 inline constexpr std::array kSpectralExpectations{
     SpectralExpectation{&spectral_quantity("spread"), "entropy", -1,
-                        [](const HeadPrediction& it) { return it.measured.row.entropy; }},
+                        [](const HeadPrediction& head) { return head.measured.row.entropy; }},
     SpectralExpectation{&spectral_quantity("spread_content"), "entropy", -1,
-                        [](const HeadPrediction& it) { return it.measured.row.entropy; }},
+                        [](const HeadPrediction& head) { return head.measured.row.entropy; }},
     SpectralExpectation{&spectral_quantity("sink_gap"), "entropy", -1,
-                        [](const HeadPrediction& it) { return it.measured.row.entropy; }},
+                        [](const HeadPrediction& head) { return head.measured.row.entropy; }},
     SpectralExpectation{&spectral_quantity("sink_gap"), "sink", 1,
-                        [](const HeadPrediction& it) { return it.measured.row.sink(); }},
+                        [](const HeadPrediction& head) { return head.measured.row.sink(); }},
     SpectralExpectation{&spectral_quantity("trace"), "self_logit", 1,
-                        [](const HeadPrediction& it) { return it.measured.self_logit; }},
+                        [](const HeadPrediction& head) { return head.measured.self_logit; }},
     SpectralExpectation{&spectral_quantity("trace_content"), "self_logit", 1,
-                        [](const HeadPrediction& it) { return it.measured.self_logit; }},
+                        [](const HeadPrediction& head) { return head.measured.self_logit; }},
     SpectralExpectation{&spectral_quantity("components"), "logit_components", 1,
-                        [](const HeadPrediction& it) { return it.measured_logits.components; }},
+                        [](const HeadPrediction& head) { return head.measured_logits.components; }},
     SpectralExpectation{&spectral_quantity("logit_bound"), "largest_logit", 1,
-                        [](const HeadPrediction& it) { return it.measured_logits.largest; }},
+                        [](const HeadPrediction& head) { return head.measured_logits.largest; }},
 };
 
 /// An expectation against the heads.

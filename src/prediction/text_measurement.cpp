@@ -36,31 +36,31 @@ void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
   const std::size_t first = pass_->passage(), end = first + pass_->passages_of_step();
   const auto layer = static_cast<std::size_t>(pass_->layer());
   const auto all = static_cast<std::size_t>(model_->heads());
-  std::vector<std::vector<HeadOnText>> found(end - first, std::vector<HeadOnText>(all));
+  std::vector<std::vector<HeadOnText>> by_passage(end - first, std::vector<HeadOnText>(all));
   const LayerWeights& weights = pass_->weights();
   const LayerRules& rules = model_->rules(pass_->layer());
   const SinkKeys keys = SinkKeys::of(passages_.front());
   PassageVisitors visitors;
   visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
-    HeadOnText& own = found[passage - first][static_cast<std::size_t>(head)];
-    own.meter.add(trace.logits, trace.weights, rules, keys);
-    own.logits.largest = static_cast<double>(trace.logits.cwiseAbs().maxCoeff());
+    HeadOnText& on_text = by_passage[passage - first][static_cast<std::size_t>(head)];
+    on_text.meter.add(trace.logits, trace.weights, rules, keys);
+    on_text.logits.largest = static_cast<double>(trace.logits.cwiseAbs().maxCoeff());
   };
   if (measured_ == MeasuredText::compared) {
     visitors.edit = [&](std::size_t passage) {
       return AttentionEdit{.tokens = [&, passage](const HeadTokens& tokens) {
         for (std::size_t head = 0; head < all; ++head) {
-          HeadStates own;
-          own.add(head_among(tokens, weights, rules, static_cast<int>(head)));
-          found[passage - first][head].logits.components =
-              static_cast<double>(weighted_spectrum(content_products(own, keys)).components());
+          HeadStates states;
+          states.add(head_among(tokens, weights, rules, static_cast<int>(head)));
+          by_passage[passage - first][head].logits.components =
+              static_cast<double>(weighted_spectrum(content_products(states, keys)).components());
         }
       }};
     };
   }
   pass_->advance(visitors);
   if (first == 0) heads_.assign(all, {});
-  for (const std::vector<HeadOnText>& passage : found) {
+  for (const std::vector<HeadOnText>& passage : by_passage) {
     for (std::size_t head = 0; head < all; ++head) {
       heads_[head].meter += passage[head].meter;
       MeasuredLogits& logits = heads_[head].logits;
@@ -73,18 +73,18 @@ void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
     enter(heads_[number], heads[layer * all + number]);
 }
 
-void TextMeasurement::enter(const HeadOnText& found, HeadPrediction& head) const {
+void TextMeasurement::enter(const HeadOnText& measured, HeadPrediction& head) const {
   switch (measured_) {
     case MeasuredText::ceiling:
-      head.add_ceiling(found.meter);
+      head.add_ceiling(measured.meter);
       break;
     case MeasuredText::transfer:
-      head.transfer = found.meter.measures();
+      head.transfer = measured.meter.measures();
       break;
     case MeasuredText::compared:
-      head.measured = found.meter.measures();
-      head.measured_by_distance = found.meter.by_distance();
-      head.measured_logits = found.logits;
+      head.measured = measured.meter.measures();
+      head.measured_by_distance = measured.meter.by_distance();
+      head.measured_logits = measured.logits;
       head.measured_logits.components /= static_cast<double>(passages_.size());
   }
 }

@@ -33,7 +33,7 @@ class TextMeasurement final : public PredictionPart {
   void do_step(std::vector<HeadPrediction>& heads) override;
   /// The next passages through the heads of a layer.
   void run_passages(std::vector<HeadPrediction>& heads);
-  void enter(const HeadOnText& found, HeadPrediction& head) const;
+  void enter(const HeadOnText& measured, HeadPrediction& head) const;
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
