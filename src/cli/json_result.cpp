@@ -137,7 +137,9 @@ void ArrayColumns::write(std::ostream& out) const {
     return write_matrix(out, most->values, shape[1].size);
   }
   const auto place_of = [&](const char* name) {
-    const auto same = [&](const Dimension& it) { return std::string_view(it.name) == name; };
+    const auto same = [&](const Dimension& dimension) {
+      return std::string_view(dimension.name) == name;
+    };
     return static_cast<std::size_t>(std::find_if(shape.begin(), shape.end(), same) - shape.begin());
   };
   std::vector<const Column*> shown;

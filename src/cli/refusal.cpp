@@ -44,8 +44,8 @@ std::string nearest(const CLI::App& command, const std::string& name) {
 
 /// The command that the arguments name; the program itself where they name none.
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& arguments) {
-  for (const CLI::App* it : app.get_subcommands(nullptr)) {
-    if (!arguments.empty() && it->get_name() == arguments.front()) return *it;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (!arguments.empty() && command->get_name() == arguments.front()) return *command;
   }
   return app;
 }

@@ -73,7 +73,7 @@ class ResultFields {
   void number(const char* name, double value, Help meaning) {
     put_number(name, value, false, meaning);
   }
-  /// Of an input: name, meaning and range are the parameter's.
+  /// A number with the name, meaning and range of an input's parameter.
   void number(const Parameter& parameter, double value) { put_parameter(parameter, value); }
   void nullable(const char* name, double value, Help meaning) {
     put_number(name, value, true, meaning);
@@ -87,7 +87,7 @@ class ResultFields {
   void array(const char* name, const Eigen::VectorXd& values, Shape shape, Help meaning) {
     visit_array(name, ArrayView::Element::real, values.data(), values.size(), shape, meaning);
   }
-  /// Integers.
+  /// An array of integers.
   void counts(const char* name, const Eigen::VectorXd& values, Shape shape, Help meaning) {
     visit_array(name, ArrayView::Element::whole, values.data(), values.size(), shape, meaning);
   }
@@ -135,10 +135,10 @@ class ResultFields {
     end();
   }
 
-  /// A sentence for the person who reads the result, which is no field of it.
+  /// A sentence about the result, for a person; it is no field of the result.
   virtual void note(const std::string& /*text*/) {}
 
-  /// Whether it is the fields that matter, not their values: then a list has one item.
+  /// Whether only the fields are visited, without values: then a list has one item.
   virtual bool describes() const { return false; }
 
  protected:

@@ -61,7 +61,7 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
     }
   }
   std::stable_partition(subjects_.begin(), subjects_.end(),
-                        [](const Subject& it) { return it.is_full(); });
+                        [](const Subject& subject) { return subject.is_full(); });
   if (subjects_.empty() || !subjects_.front().is_full()) {
     throw InvalidArgument(
         "runs", "have one with this objective and attention_skip, trained with all entries");
@@ -254,7 +254,7 @@ MatrixXd AttentionEntries::added_in_training(const Kind& kind) const {
 
 Index AttentionEntries::models() const {
   return std::count_if(subjects_.begin(), subjects_.end(),
-                       [](const Subject& it) { return it.is_full(); });
+                       [](const Subject& subject) { return subject.is_full(); });
 }
 
 Estimate AttentionEntries::loss() const {
@@ -269,8 +269,8 @@ Estimate AttentionEntries::loss() const {
 std::vector<EntryRow> AttentionEntries::rows() const {
   std::vector<EntryRow> rows;
   for (const Index distance : distances_) {
-    const MatrixXd trained = added_in_training([&](const TrainedModel& it) {
-      return it.settings.model.dropped_distance == distance && !has_mask(it);
+    const MatrixXd trained = added_in_training([&](const TrainedModel& model) {
+      return model.settings.model.dropped_distance == distance && !has_mask(model);
     });
     rows.push_back({distance, entries_at(model_, distance),
                     estimate_over_both(added({distance}, {})),
@@ -321,9 +321,9 @@ std::vector<MaskRow> AttentionEntries::masks() const {
           }
         }
       }
-      const MatrixXd trained = added_in_training([&](const TrainedModel& it) {
-        return mask == KeptDistances::learned && has_mask(it) &&
-               it.settings.entry_penalty == penalty;
+      const MatrixXd trained = added_in_training([&](const TrainedModel& model) {
+        return mask == KeptDistances::learned && has_mask(model) &&
+               model.settings.entry_penalty == penalty;
       });
       rows.push_back({penalty, mask, entries / readings, estimate_over_both(sum),
                       estimate_over_both(trained)});

@@ -137,17 +137,17 @@ void AttentionExplanation::end_passage() {
     current_.attention_correlation[at] = row_correlations(current_.attention, changes);
     current_.norm_correlation[at] = row_correlations(current_.norm, changes);
   }
-  found_.push_back(std::move(current_));
+  results_.push_back(std::move(current_));
   pass_.reset();
 }
 
 bool AttentionExplanation::advance(double work) {
-  for (double left = work; left >= 0 && found_.size() < measured_.size();) {
+  for (double left = work; left >= 0 && results_.size() < measured_.size();) {
     if (!pass_) begin_passage();
     left -= run_next();
     if (pass_->done()) end_passage();
   }
-  const bool done = found_.size() == measured_.size();
+  const bool done = results_.size() == measured_.size();
   if (done && nulls_.empty()) conclude();
   return done;
 }
@@ -159,27 +159,29 @@ Index AttentionExplanation::steps_wanted() const {
 
 Index AttentionExplanation::steps_done() const {
   const Index per_passage = steps_wanted() / std::ssize(measured_);
-  return per_passage * std::ssize(found_) + (pass_ ? pass_->steps_done() : 0);
+  return per_passage * std::ssize(results_) + (pass_ ? pass_->steps_done() : 0);
 }
 
 std::vector<ExplanationHead> AttentionExplanation::heads() const {
   std::vector<ExplanationHead> heads;
-  if (found_.empty()) return heads;
+  if (results_.empty()) return heads;
   const auto over = [&](const auto& value) {
-    return estimate_over(found_.size(), [&](std::size_t i) { return value(found_[i]); });
+    return estimate_over(results_.size(), [&](std::size_t i) { return value(results_[i]); });
   };
   for (Index place = 0; place < heads_count(); ++place) {
     ExplanationHead head;
     head.layer = place / model_->heads();
     head.head = place % model_->heads();
     for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
-      head.attention[removal] =
-          over([&](const Found& it) { return it.attention_correlation[removal][place]; });
-      head.norm[removal] =
-          over([&](const Found& it) { return it.norm_correlation[removal][place]; });
+      head.attention[removal] = over([&](const PassageResults& passage) {
+        return passage.attention_correlation[removal][place];
+      });
+      head.norm[removal] = over(
+          [&](const PassageResults& passage) { return passage.norm_correlation[removal][place]; });
     }
-    head.entropy = over([&](const Found& it) { return it.entropy[place]; }).value;
-    head.sink = over([&](const Found& it) { return it.sink[place]; }).value;
+    head.entropy =
+        over([&](const PassageResults& passage) { return passage.entropy[place]; }).value;
+    head.sink = over([&](const PassageResults& passage) { return passage.sink[place]; }).value;
     heads.push_back(head);
   }
   return heads;
@@ -188,8 +190,8 @@ std::vector<ExplanationHead> AttentionExplanation::heads() const {
 Index AttentionExplanation::best_head(std::size_t passage, Removal removal, bool norm) const {
   const auto at = static_cast<std::size_t>(removal);
   VectorXd total = VectorXd::Zero(heads_count());
-  for (std::size_t other = (passage + 1) % 2; other < found_.size(); other += 2) {
-    const Found& measured = found_[other];
+  for (std::size_t other = (passage + 1) % 2; other < results_.size(); other += 2) {
+    const PassageResults& measured = results_[other];
     total += norm ? measured.norm_correlation[at] : measured.attention_correlation[at];
   }
   Index best = 0;
@@ -199,7 +201,7 @@ Index AttentionExplanation::best_head(std::size_t passage, Removal removal, bool
 
 VectorXd AttentionExplanation::explained_by(Explanation explanation, Removal removal,
                                             std::size_t passage) const {
-  const Found& measured = found_[passage];
+  const PassageResults& measured = results_[passage];
   const Index heads = model_->heads();
   switch (explanation) {
     case Explanation::best:
@@ -226,10 +228,10 @@ template <class Value>
 Estimate AttentionExplanation::correlation_of(Explanation explanation, Removal removal,
                                               const Value& value) const {
   const bool is_best = explanation == Explanation::best || explanation == Explanation::best_norm;
-  if (found_.size() < 1 + static_cast<std::size_t>(is_best)) return {};
+  if (results_.size() < 1 + static_cast<std::size_t>(is_best)) return {};
   if (removal == Removal::masked && !mask_) return {};
-  return estimate_over(found_.size(), [&](std::size_t passage) {
-    const Found& measured = found_[passage];
+  return estimate_over(results_.size(), [&](std::size_t passage) {
+    const PassageResults& measured = results_[passage];
     const VectorXd explained = explained_by(explanation, removal, passage);
     const VectorXd& change = measured.changes[static_cast<std::size_t>(removal)];
     return value(explained, change, measured.frequency);
@@ -251,7 +253,7 @@ std::vector<ExplanationRow> AttentionExplanation::rows() const {
     return rank_correlation(explained, change) - rank_correlation(frequency, change);
   };
   std::vector<ExplanationRow> rows;
-  for (std::size_t k = 0; !found_.empty() && k < kExplanationNames.size(); ++k) {
+  for (std::size_t k = 0; !results_.empty() && k < kExplanationNames.size(); ++k) {
     const auto explanation = static_cast<Explanation>(k);
     ExplanationRow& row = rows.emplace_back();
     row.explanation = explanation;
@@ -269,16 +271,16 @@ std::vector<ExplanationRow> AttentionExplanation::rows() const {
 std::array<Estimate, 2> AttentionExplanation::changes() const {
   std::array<Estimate, 2> all;
   for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
-    all[removal] = estimate_over(found_.size(),
-                                 [&](std::size_t i) { return found_[i].changes[removal].mean(); });
+    all[removal] = estimate_over(
+        results_.size(), [&](std::size_t i) { return results_[i].changes[removal].mean(); });
   }
   return all;
 }
 
 Estimate AttentionExplanation::agreement() const {
   if (!mask_) return {};
-  return estimate_over(found_.size(), [&](std::size_t i) {
-    return rank_correlation(found_[i].changes[0], found_[i].changes[1]);
+  return estimate_over(results_.size(), [&](std::size_t i) {
+    return rank_correlation(results_[i].changes[0], results_[i].changes[1]);
   });
 }
 
@@ -288,7 +290,7 @@ void AttentionExplanation::conclude() {
     for (const bool norm : {false, true}) {
       std::vector<MatrixXd> explained;  // by passage
       std::vector<VectorXd> changes;
-      for (const Found& measured : found_) {
+      for (const PassageResults& measured : results_) {
         explained.push_back(norm ? measured.norm : measured.attention);
         changes.push_back(measured.changes[removal]);
       }

@@ -112,7 +112,7 @@ class AttentionExplanation {
   using Index = Eigen::Index;
 
   /// Results of a passage of K content tokens.
-  struct Found {
+  struct PassageResults {
     Eigen::MatrixXd attention, norm;         ///< heads, layer by layer, x K
     Eigen::VectorXd frequency, position;     ///< K
     std::array<Eigen::VectorXd, 2> changes;  ///< by Removal; empty without
@@ -121,7 +121,7 @@ class AttentionExplanation {
     std::array<Eigen::VectorXd, 2> attention_correlation, norm_correlation;
   };
 
-  const Passage& passage() const { return measured_[found_.size()]; }
+  const Passage& passage() const { return measured_[results_.size()]; }
   int removals() const { return mask_ ? 2 : 1; }
   Index heads_count() const;
   std::vector<Passage> variants() const;
@@ -147,10 +147,10 @@ class AttentionExplanation {
   std::uint64_t seed_;
   std::vector<double> frequencies_;  // by id, minus the log of the share
   std::optional<ForwardPass> pass_;  // of the passage under way
-  Found current_;                    // of the same
+  PassageResults current_;           // of the same
   Linear output_;                    // the output projection of the present layer
   Eigen::MatrixXf values_;           // of the passage under way as it is, in the same
-  std::vector<Found> found_;
+  std::vector<PassageResults> results_;
   std::vector<ExplanationNull> nulls_;
   std::vector<PermutedCorrelation> traits_;
 };

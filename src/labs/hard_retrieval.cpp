@@ -86,8 +86,8 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
     : settings_(settings) {
   checked(kSequences, static_cast<double>(settings.sequences));
   checked(kPeakWeight, settings.peak_weight);
-  const auto is_soft = [](const Subject& it) {
-    return it.trained.settings.model.attention == AttentionKind::softmax;
+  const auto is_soft = [](const Subject& subject) {
+    return subject.trained.settings.model.attention == AttentionKind::softmax;
   };
   for (TrainedModel& model : models) {
     const TrainSettings& training = model.settings;
@@ -329,7 +329,7 @@ RetrievalCorrelation HardRetrieval::correlation(bool predicted) const {
     drawn.push_back(share(permuted).value);
   }
   const auto below = std::count_if(drawn.begin(), drawn.end(),
-                                   [&](double it) { return it <= result.share.value; });
+                                   [&](double share) { return share <= result.share.value; });
   const double mean = std::accumulate(drawn.begin(), drawn.end(), 0.0) / kPermutations;
   const Interval interval = percentile_interval(mean, std::move(drawn));
   result.null = mean;

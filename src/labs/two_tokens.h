@@ -3,24 +3,17 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 
-#include "support/vector_math.h"
+#include "nn/activation.h"
 
 namespace eigenscope {
 
 /// Attention weight of each of the two tokens on itself, in (0, 1).
 using SelfWeights = std::array<double, 2>;
 
-/// 1 / (1 + exp(-x)), the same to the last bit natively and in WASM.
-inline double logistic(double x) {
-  const double e = exp_nonpositive(-std::abs(x));
-  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
-}
-
 /// The diagonal of softmax(u u^T): u_i = (x_i + p_i) . w / sqrt(d) for token x_i at the position p_i.
 inline SelfWeights self_weights(double u1, double u2) {
-  return {logistic(u1 * (u1 - u2)), logistic(u2 * (u2 - u1))};
+  return {sigmoid(u1 * (u1 - u2)), sigmoid(u2 * (u2 - u1))};
 }
 
 /// Attention of the teacher: (1 - share) softmax(z z^T) + share A, with A the attention by position.

@@ -30,7 +30,7 @@ void describe(InputFields& f, AgentAttentionInput& s) {
   f.number(shared::kSeed, s.seed);
 }
 
-/// Of one number of distractors.
+/// Shares at one number of distractors.
 struct EigenvectorShare {
   Eigen::Index distractors;
   Estimate share;

@@ -51,11 +51,12 @@ void describe_entry_row(ResultFields& out, const EntryRow& row) {
   out.integer("trainings", row.trainings, "pairs of these models");
 }
 
-void describe_learned_distance(ResultFields& out, const LearnedDistance& it) {
-  out.number("penalty", it.penalty, "penalty of training, nats for each kept entry of a row");
-  out.integer("distance", it.distance, "distance between query and key");
-  out.number("entries", it.entries, "entries of an attention row at this distance, on average");
-  describe(out, "kept", it.kept, "learned probability to be kept, mean over models");
+void describe_learned_distance(ResultFields& out, const LearnedDistance& learned) {
+  out.number("penalty", learned.penalty, "penalty of training, nats for each kept entry of a row");
+  out.integer("distance", learned.distance, "distance between query and key");
+  out.number("entries", learned.entries,
+             "entries of an attention row at this distance, on average");
+  describe(out, "kept", learned.kept, "learned probability to be kept, mean over models");
 }
 
 void describe_mask_row(ResultFields& out, const MaskRow& row) {
@@ -83,12 +84,12 @@ void describe_diagonal_head(ResultFields& out, const DiagonalHead& head) {
              "weight on the diagonal that position bias and trace predict");
 }
 
-void describe_diagonal_correlation(ResultFields& out, const DiagonalCorrelation& it) {
-  out.choice("property", static_cast<std::size_t>(it.property), kDiagonalPropertyNames,
+void describe_diagonal_correlation(ResultFields& out, const DiagonalCorrelation& row) {
+  out.choice("property", static_cast<std::size_t>(row.property), kDiagonalPropertyNames,
              "quantities of a head");
-  describe(out, "correlation", it.correlation.value,
+  describe(out, "correlation", row.correlation.value,
            "their rank correlation over the heads of a model, mean over models");
-  describe_null(out, it.correlation);
+  describe_null(out, row.correlation);
 }
 
 void describe(ResultFields& out, const AttentionEntriesResult& result) {

@@ -85,11 +85,12 @@ void describe_explanation_null(ResultFields& out, const ExplanationNull& null) {
   out.integer("below", null.below, "heads with a correlation below minus the limit");
 }
 
-void describe_trait(ResultFields& out, const TraitCorrelation& it) {
-  out.choice("trait", static_cast<std::size_t>(it.property), kHeadTraitNames, "property of a head");
-  out.nullable("correlation", it.correlation.value.value,
+void describe_trait(ResultFields& out, const TraitCorrelation& row) {
+  out.choice("trait", static_cast<std::size_t>(row.property), kHeadTraitNames,
+             "property of a head");
+  out.nullable("correlation", row.correlation.value.value,
                "its rank correlation over heads with `attention_dropped`");
-  describe_null(out, it);
+  describe_null(out, row);
 }
 
 void describe(ResultFields& out, const AttentionExplanationResult& result) {

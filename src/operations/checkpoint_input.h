@@ -13,7 +13,7 @@ namespace eigenscope {
 /// model, index, config.
 void describe(InputFields& f, CheckpointFiles& files);
 
-/// That a file of the name `field`.json is missing, which an operation has a field for: names the weights.
+/// The error that the file `field`.json is missing beside the weights, which it names; an operation has a field for it.
 FormatError missing_beside(const CheckpointFiles& files, const std::string& field);
 
 /// Throws FormatError for a missing config.json, naming the weights.

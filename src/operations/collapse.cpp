@@ -266,16 +266,16 @@ void describe(ResultFields& out, const TokenPlaneResult& result) {
   out.array("entropy", vector_over(layers, &PlaneLayer::entropy), {layer},
             "attention entropy over the log of the visible keys, mean over queries and heads");
   const auto table = [&](auto row_of) { return layers_table(layers, length, row_of); };
-  out.array("x", table([](const PlaneLayer& it) { return it.place.row(0).transpose(); }),
+  out.array("x", table([](const PlaneLayer& layer) { return layer.place.row(0).transpose(); }),
             {layer, token},
             "coordinate of the token in the plane of the first two principal axes of the layer's "
             "tokens minus their mean, turned to the layer before; root mean square distance from "
             "the origin: residual");
-  out.array("y", table([](const PlaneLayer& it) { return it.place.row(1).transpose(); }),
+  out.array("y", table([](const PlaneLayer& layer) { return layer.place.row(1).transpose(); }),
             {layer, token}, "the other coordinate");
-  out.counts("key", table([](const PlaneLayer& it) { return it.key; }), {layer, token},
+  out.counts("key", table([](const PlaneLayer& layer) { return layer.key; }), {layer, token},
              "position, from 1, of the key with the largest weight, mean over heads; 0 for none");
-  out.array("weight", table([](const PlaneLayer& it) { return it.weight; }), {layer, token},
+  out.array("weight", table([](const PlaneLayer& layer) { return layer.weight; }), {layer, token},
             "this weight");
 }
 

@@ -71,21 +71,21 @@ void describe_model(ResultFields& out, const RetrievalModel& model) {
 }
 
 void describe_correlation(ResultFields& out, const LocalizationKind& kind) {
-  const RetrievalCorrelation& it = kind.correlation;
+  const RetrievalCorrelation& correlation = kind.correlation;
   out.choice("localization", kind.predicted, kLocalizationNames,
              "source of P(max S > c): measured on the text, or predicted from the weights");
-  describe(out, "cost", it.cost,
+  describe(out, "cost", correlation.cost,
            "rank correlation over the heads of a model of P(max S > c) with the loss added by "
            "hard attention, mean over models");
   describe(
-      out, "share", it.share,
+      out, "share", correlation.share,
       "the same with this loss over that added by uniform weights; without heads whose uniform "
       "weights add less than two standard errors");
-  out.nullable("null", it.null,
+  out.nullable("null", correlation.null,
                "mean of `share` with the costs permuted over the heads of a model");
-  out.nullable("null_low", it.null_low, "2.5th percentile of the same");
-  out.nullable("null_high", it.null_high, "97.5th percentile of the same");
-  out.nullable("p", it.p, "share of permutations with at most `share`");
+  out.nullable("null_low", correlation.null_low, "2.5th percentile of the same");
+  out.nullable("null_high", correlation.null_high, "97.5th percentile of the same");
+  out.nullable("p", correlation.p, "share of permutations with at most `share`");
 }
 
 void describe(ResultFields& out, const HardRetrievalResult& result) {

@@ -51,11 +51,11 @@ void describe_reading(ResultFields& out, const ContextRow& row) {
   out.number("factor", row.factor, "factor of the logits of the last block, mean over models");
 }
 
-void describe_correlation_of_passages(ResultFields& out, const PassageCorrelation& it) {
-  out.integer("blocks", it.blocks, "blocks that are read in parallel");
-  describe(out, "correlation", it.correlation.value,
+void describe_correlation_of_passages(ResultFields& out, const PassageCorrelation& row) {
+  out.integer("blocks", row.blocks, "blocks that are read in parallel");
+  describe(out, "correlation", row.correlation.value,
            "rank correlation over passages of added entropy with added loss, mean over models");
-  describe_null(out, it.correlation);
+  describe_null(out, row.correlation);
 }
 
 void describe_read_head(ResultFields& out, const ContextHead& head) {
@@ -69,13 +69,13 @@ void describe_read_head(ResultFields& out, const ContextHead& head) {
            "entropy with eight blocks and reset positions minus that");
 }
 
-void describe_head_property(ResultFields& out, const HeadCorrelation& it) {
-  out.choice("property", static_cast<std::size_t>(it.property), kHeadPropertyNames,
+void describe_head_property(ResultFields& out, const HeadCorrelation& row) {
+  out.choice("property", static_cast<std::size_t>(row.property), kHeadPropertyNames,
              "property of a head");
-  describe(out, "correlation", it.correlation.value,
+  describe(out, "correlation", row.correlation.value,
            "its rank correlation with the added entropy over the heads of a model, mean over "
            "models");
-  describe_null(out, it);
+  describe_null(out, row);
 }
 
 void describe(ResultFields& out, const ParallelContextsResult& result) {

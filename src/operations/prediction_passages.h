@@ -36,9 +36,9 @@ struct PassagesInput {
 };
 void describe(InputFields& f, PassagesInput& in);
 
-/// Of one text: `passages` for the statistics and as many to measure. Of two texts, or of random tokens
-/// and a text: as many of the second to measure, and as many others of it for the ceiling. Of
-/// `transfer_file`: as many for the transfer null.
+/// Draws the passages of a prediction: from one text `passages` for the statistics and as many to measure; from two
+/// texts, or random tokens and a text, as many of the second to measure, and as many others of it for the ceiling; from
+/// `transfer_file` as many for the transfer null.
 PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader);
 
 }  // namespace eigenscope

@@ -48,31 +48,33 @@ void describe(ResultFields& out, const RotaryCircuitsResult& result) {
   out.list(
       "heads", result.rows, "one row per head with rotary positions; empty until all are read",
       [&](ResultFields& inner, const CircuitRow& row) {
-        const RotaryCircuit& it = row.circuit;
-        const Dimension distance{"distance", it.mean.size()}, pair{"pair", it.angle.size()};
+        const RotaryCircuit& circuit = row.circuit;
+        const Dimension distance{"distance", circuit.mean.size()},
+            pair{"pair", circuit.angle.size()};
         inner.text("model", result.model, "the checkpoint");
         inner.text("stack", row.stack, "stack of the layer; empty in a model with one stack");
         inner.integer("layer", row.layer, "layer, as numbered in the checkpoint");
         inner.integer("head", row.head, "head in the layer, from 0");
         inner.integer("width", row.width, "model width d");
         inner.integer("head_width", row.head_width, "head width d_h");
-        inner.nullable("previous_token", it.previous_token,
+        inner.nullable("previous_token", circuit.previous_token,
                        "excess of logit at distance 1 over its mean at the other distances, in "
                        "standard deviations ||W(D)||_F/sqrt(d_h) of the logits of independent "
                        "tokens (mean over D)");
-        inner.array("mean", it.mean, {distance},
+        inner.array("mean", circuit.mean, {distance},
                     "mean tr(W(D))/d of the eigenspectrum of W(D) = W_Q R(D) W_K^T for keys D "
                     "tokens before their query, from D = 0");
-        inner.array("variance", it.variance, {distance}, "tr(W(D)^2)/d - mean^2");
-        inner.array("variance_frobenius", it.variance_frobenius, {distance},
+        inner.array("variance", circuit.variance, {distance}, "tr(W(D)^2)/d - mean^2");
+        inner.array("variance_frobenius", circuit.variance_frobenius, {distance},
                     "||W(D)||_F^2/d - mean^2");
-        inner.array("logit", it.logit, {distance},
+        inner.array("logit", circuit.logit, {distance},
                     "tr(W(D))/sqrt(d_h): expected logit of a token of covariance I and its copy "
                     "D tokens later");
-        inner.array("angle", it.angle, {pair},
+        inner.array("angle", circuit.angle, {pair},
                     "angle by which one position turns each pair of coordinates, in radians");
-        inner.array("query_energy", it.query_energy, {pair}, "share of each pair in ||W_Q||_F^2");
-        inner.array("key_energy", it.key_energy, {pair}, "share of each pair in ||W_K||_F^2");
+        inner.array("query_energy", circuit.query_energy, {pair},
+                    "share of each pair in ||W_Q||_F^2");
+        inner.array("key_energy", circuit.key_energy, {pair}, "share of each pair in ||W_K||_F^2");
       });
   out.integer("heads_read", result.heads_read, "heads read so far");
 }

@@ -10,13 +10,13 @@ namespace eigenscope {
 
 /// The moments, without variance_modulus, which needs the eigenvalues.
 void describe(ResultFields& out, const SpectralMoments& moments);
-/// regime and signal of a profile of rho, each name after `prefix`.
+/// Describes regime and signal of a profile of rho, each name after `prefix`.
 void describe_profile(ResultFields& out, Regime regime, Signal signal, const char* prefix = "");
-/// localization, rho_mean, regime and signal of the theory, each name after `prefix`.
+/// Describes localization, rho_mean, regime and signal of the theory, each name after `prefix`.
 void describe_theory(ResultFields& out, const Propagation& theory, const char* prefix = "");
-/// The same of sampled rows, with standard errors.
+/// Describes the measures of sampled rows, with standard errors.
 void describe_sampled(ResultFields& out, const RowEstimate& rows);
-/// entropy, participation and sensitivity_localization with their errors, each name after `prefix`.
+/// Describes entropy, participation and sensitivity_localization with their errors, each name after `prefix`.
 void describe_softmax(ResultFields& out, const RowEstimate& estimate, const char* prefix = "");
 
 }  // namespace eigenscope

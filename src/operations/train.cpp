@@ -112,15 +112,15 @@ void describe(ResultFields& out, const RowsResult& log) {
   using Place = std::size_t;
   const Dimension row{"row", static_cast<Index>(log.rows.size())};
   const Dimension layer{"layer", log.layers, 0}, head{"head", log.heads, 0};
-  const Entry step = [](Row it, Place, Place) { return static_cast<double>(it.step); };
+  const Entry step = [](Row row, Place, Place) { return static_cast<double>(row.step); };
   out.counts("step", table_of(log.rows, 1, step), {row}, "completed steps");
   out.object("run", "measures of the run", [&](ResultFields& inner) {
     describe_tables(inner, log, 1, {row}, kRunMeasures,
-                    [](Row it, Place of, Place) { return it.run[of]; });
+                    [](Row row, Place of, Place) { return row.run[of]; });
   });
   out.object("layers", "measures of each layer", [&](ResultFields& inner) {
     describe_tables(inner, log, log.layers, {row, layer}, kRunLayerMeasures,
-                    [](Row it, Place of, Place place) { return it.layers[place][of]; });
+                    [](Row row, Place of, Place place) { return row.layers[place][of]; });
   });
   out.object(
       "heads",
@@ -129,7 +129,7 @@ void describe(ResultFields& out, const RowsResult& log) {
       "without the first row; logits include the division by sqrt(d_h)",
       [&](ResultFields& inner) {
         describe_tables(inner, log, log.layers * log.heads, {row, layer, head}, kRunHeadMeasures,
-                        [](Row it, Place of, Place place) { return it.heads[place][of]; });
+                        [](Row row, Place of, Place place) { return row.heads[place][of]; });
       });
 }
 
@@ -298,8 +298,8 @@ struct TokenBytes {
   std::string token;
 };
 
-void describe(ResultFields& out, const TokenBytes& it) {
-  out.bytes("token", std::as_bytes(std::span(it.token)), false, "token as UTF-8");
+void describe(ResultFields& out, const TokenBytes& token) {
+  out.bytes("token", std::as_bytes(std::span(token.token)), false, "token as UTF-8");
 }
 
 struct RunAttentionResult {

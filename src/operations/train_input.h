@@ -1,4 +1,4 @@
-// What a training run is made from: its settings and the text that it learns from.
+// Inputs of a training run: its settings and its text.
 #pragma once
 
 #include <cstddef>

@@ -69,7 +69,7 @@ std::vector<Decomposition> unpacked_decompositions(std::string_view digits) {
 }
 
 /// A composite joins its last part with what the parts before it compose to.
-Compositions found_compositions() {
+Compositions inverse_decompositions() {
   const std::vector<Run> excluded = unpacked_runs(packed::kNotComposed);
   std::map<std::u32string, char32_t> by_parts;
   for (const Decomposition& row : canonical()) {
@@ -109,7 +109,7 @@ std::span<const Decomposition> compatible() {
 }
 
 const Compositions& compositions() {
-  static const Compositions kPairs = found_compositions();
+  static const Compositions kPairs = inverse_decompositions();
   return kPairs;
 }
 

@@ -92,14 +92,14 @@ std::size_t take_header(const char* line, std::size_t one, std::size_t count, vo
   return text.size();
 }
 
-std::size_t take_body(const char* bytes, std::size_t one, std::size_t count, void* transfer) {
-  auto& it = *static_cast<Transfer*>(transfer);
+std::size_t take_body(const char* bytes, std::size_t one, std::size_t count, void* context) {
+  auto& transfer = *static_cast<Transfer*>(context);
   long status = 0;
-  curl_easy_getinfo(it.curl, CURLINFO_RESPONSE_CODE, &status);
-  if (status != it.expected_status()) return 0;  // ends the transfer
-  it.has_excess = it.answer.body.size() + one * count > it.largest();
-  if (it.has_excess) return 0;
-  it.answer.body.append(bytes, one * count);
+  curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status != transfer.expected_status()) return 0;  // ends the transfer
+  transfer.has_excess = transfer.answer.body.size() + one * count > transfer.largest();
+  if (transfer.has_excess) return 0;
+  transfer.answer.body.append(bytes, one * count);
   return one * count;
 }
 

@@ -16,8 +16,8 @@ constexpr std::uint64_t kBlock = 1 << 18;  // a request costs more than what is 
 constexpr std::uint64_t kKeptBlocks = (1 << 27) / kBlock;
 
 std::string header(const HttpAnswer& answer, const char* name) {
-  const auto found = answer.headers.find(name);
-  return found == answer.headers.end() ? "" : found->second;
+  const auto line = answer.headers.find(name);
+  return line == answer.headers.end() ? "" : line->second;
 }
 
 /// The size of the file, of "bytes 0-0/1234".
@@ -81,10 +81,10 @@ void RemoteSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) 
 }
 
 const std::string& RemoteSource::block(std::uint64_t place) {
-  const auto found = blocks_.find(place);
-  if (found != blocks_.end()) {
-    used_.splice(used_.end(), used_, found->second.use);
-    return found->second.bytes;
+  const auto kept = blocks_.find(place);
+  if (kept != blocks_.end()) {
+    used_.splice(used_.end(), used_, kept->second.use);
+    return kept->second.bytes;
   }
   const std::uint64_t start = place * kBlock;
   std::string bytes = request(start, std::min(kBlock, size() - start));
