@@ -298,9 +298,9 @@ void check_guards(const Model& model) {
         Key{"attn_logit_softcap", "8.0"}, Key{"no_rope_interval", "4"},
         Key{"use_gemma_norm", "true"}, Key{"alibi", "true"}, Key{"use_attn_gate", "true"},
         Key{"gated_attention", "true"}, Key{"attention_type", "\"linear\""},
-        Key{"add_unit_offset", "true"}, Key{"rotary_emb_fraction", "0.5"}, Key{"rope_ratio", "2"},
-        Key{"nope_layers", "[0]"}, Key{"position_encoding", "\"alibi\""},
-        Key{"floor_scale", "2"}}) {
+        Key{"add_unit_offset", "true"}, Key{"rotary_emb_fraction", "0.5"},
+        Key{"partial_rotary_factors", "[0.5,1]"}, Key{"rope_ratio", "2"}, Key{"nope_layers", "[0]"},
+        Key{"position_encoding", "\"alibi\""}, Key{"floor_scale", "2"}}) {
     if (model.neutral.contains(key.name)) continue;
     Model changed = model;
     changed.config = with_key(model.config, "\"" + key.name + "\":" + key.value);
@@ -504,9 +504,14 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
        {std::pair{"Cohere 2", "cohere2"}, std::pair{"StableLM", "stablelm"},
         std::pair{"Trinity", "afmoe"}, std::pair{"GLM-4", "glm4"},
         std::pair{"ERNIE 4.5", "ernie4_5"}, std::pair{"Mixtral", "mixtral"},
-        std::pair{"GLM-4.5", "glm4_moe"}}) {
+        std::pair{"GLM-4.5", "glm4_moe"}, std::pair{"OLMoE", "olmoe"},
+        std::pair{"Qwen 2 MoE", "qwen2_moe"}, std::pair{"Qwen 3 MoE", "qwen3_moe"},
+        std::pair{"StarCoder2", "starcoder2"}}) {
     check(llama(family, type));
   }
+  Model step = llama("Step 3.7", "step3p7");
+  step.stacks[0].gain_plus_one = true;
+  check(step);
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
   Model minimax = llama("MiniMax M3", "minimax_m3", R"(,"rotary_dim":2)");
   minimax.stacks[0].gain_plus_one = true;
@@ -850,8 +855,8 @@ TEST_CASE("keys of the configuration that change nothing are read, and others re
        {Key{"qk_norm", "false"}, Key{"qk_norm", "true", "qk_norm"}, Key{"use_attn_gate", "false"},
         Key{"attention_type", "\"full\""}, Key{"nope_layers", "[]"}, Key{"rope_ratio", "1.0"},
         Key{"add_unit_offset", "false"}, Key{"rotary_emb_fraction", "1.0"},
-        Key{"position_encoding", "\"rope\""}, Key{"floor_scale", "8192.0"}, Key{"use_rope", "true"},
-        Key{"use_rope", "false", "use_rope"},
+        Key{"partial_rotary_factors", "[1.0,1]"}, Key{"position_encoding", "\"rope\""},
+        Key{"floor_scale", "8192.0"}, Key{"use_rope", "true"}, Key{"use_rope", "false", "use_rope"},
         Key{"layers_block_type", R"(["attention","attention"])"},
         Key{"layers_block_type", R"(["attention","mamba"])", "layers_block_type.1"}}) {
     check_key(llama("LLaMA", "llama"), key);
@@ -1167,6 +1172,24 @@ TEST_CASE("a tensor of all layers that scales attention is refused, and a mask i
   }
 }
 
+TEST_CASE("layers of Step 3.7 have as many heads as their rows make of the width in config.json") {
+  const auto heads_of = [](const std::string& more) {
+    SafetensorsWriter file;
+    for (const auto& [layer, rows] : {std::pair(0, 8), std::pair(1, 12)}) {
+      const std::string attention = "model.layers." + std::to_string(layer) + ".self_attn.";
+      add(file, attention + "q_proj.weight", "F32", 1, rows, kWidth);
+      add(file, attention + "k_proj.weight", "F32", 2, 4, kWidth);
+    }
+    const Config config = Config::parse(two_heads("step3p7", R"(,"num_key_value_heads":1)" + more));
+    std::vector<int> heads;
+    for (const LayerPlan& layer : HeadScan(open(file.bytes()), &config).plan()) {
+      heads.push_back(layer.heads);
+    }
+    return heads;
+  };
+  CHECK(heads_of(R"(,"head_dim":4)") == std::vector{2, 3});
+}
+
 TEST_CASE("windows of SmolLM3 need the types of its layers") {
   const auto window = [](const std::string& more) {
     const Config config = Config::parse(two_heads("smollm3", R"(,"sliding_window":4)" + more));
@@ -1328,7 +1351,7 @@ TEST_CASE("models of vision and language: each part by its own family") {
     CHECK(scan.embeddings().empty());  // the vision does not read them
   }
 
-  Model qwen = llama("LLaMA", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");
+  Model qwen = llama("Qwen VL", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");
   qwen.layout = HeadLayout::kFused;
   qwen.stacks[0].name = "model";
   qwen.stacks.push_back({.name = "visual",

@@ -122,7 +122,7 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
   };
   const Json none(Json::value_t::discarded);
   check_failure(failure("model_type", "granite"), "test.safetensors",
-                "LLaMA (llama mistral qwen2 qwen3)");
+                "LLaMA (llama mistral mistral3");
   check_failure(failure("model_type", none), "test.safetensors", "cannot be run on text");
   CHECK(failure("hidden_act", "tanh").item == "hidden_act");
   CHECK(failure("num_attention_heads", none).item == "config.json");

@@ -53,6 +53,9 @@ class KnownLayer {
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
            forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
            forward->mlp_gate, forward->mlp_up, forward->mlp_down});
+      const ExpertNames& experts = forward->experts;
+      add({experts.router.weight, experts.router.correction, experts.shared_gate});
+      for (const MlpNames& mlp : {experts.each, experts.shared}) add({mlp.gate, mlp.up, mlp.down});
     }
     const std::string_view query = behind_layer(names.query_weight);
     const std::size_t attention = query.find("att");
@@ -61,7 +64,8 @@ class KnownLayer {
   }
 
   bool has(std::string_view name) const {
-    return names_.contains(stem(name)) || lists(others_, stem(name));
+    return names_.contains(stem(name)) || lists(others_, stem(name)) ||
+           names_.contains(stem(of_any_expert(name)));
   }
   /// Whether a name is one of the attention, or beside it, as a norm or a scale of the layer is.
   bool is_near(std::string_view name) const {
@@ -80,6 +84,15 @@ class KnownLayer {
   }
 
  private:
+  /// With "{e}" for the number of an expert.
+  static std::string of_any_expert(std::string_view name) {
+    constexpr std::string_view kBefore = "experts.";
+    std::string any(name);
+    const std::size_t at = name.find(kBefore);
+    if (at == std::string_view::npos) return any;
+    const std::size_t number = at + kBefore.size();
+    return any.replace(number, std::min(any.find('.', number), any.size()) - number, "{e}");
+  }
   void add(std::initializer_list<std::string_view> patterns) {
     for (const std::string_view pattern : patterns) {
       if (const std::string_view own = behind_layer(pattern); !own.empty()) {
@@ -141,6 +154,7 @@ constexpr std::array kGuards{
     Guard{"rotary_pct", Effect::turns, kShare},
     Guard{"rotary_percent*", Effect::turns, kShare},
     Guard{"rotary_emb_fraction", Effect::turns, kShare},
+    Guard{"partial_rotary_factors", Effect::turns, kShare},
     Guard{"rope_pct*", Effect::turns, kShare},
     Guard{"rope_percent*", Effect::turns, kShare},
     Guard{"rope_ratio", Effect::turns, kOne},

@@ -116,6 +116,48 @@ struct WindowKeys {
   std::uint64_t default_before = 0;
 };
 
+/// Weights of an MLP; in those of an expert "{e}" stands for its number.
+struct MlpNames {
+  std::string_view gate = {};  ///< of a gated MLP, activation(gate x) up x
+  std::string_view up = {}, down = {};
+};
+
+/// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map. They
+/// have no prefix. The output weights may be missing, and are then the token embeddings.
+struct MaskedHead {
+  std::string_view dense = {}, norm = {}, output = {}, output_bias = {};
+};
+
+/// What a router makes of its scores.
+enum class RouterScores {
+  softmax,            ///< over all experts
+  softmax_of_chosen,  ///< over the chosen ones
+  sigmoid
+};
+
+/// The router of a mixture of experts, and its keys in config.json.
+struct RouterNames {
+  std::string_view weight = {};
+  std::string_view correction = {};  ///< added to the scores that choose, not to the weights
+  RouterScores scores = RouterScores::softmax;
+  std::string_view chosen_key = "num_experts_per_tok";
+  std::string_view normalized_key = "norm_topk_prob";  ///< a token's weights add up to the factor
+  bool normalized = false;                             ///< where the config does not say
+  std::string_view factor_key = {};
+  /// Experts of the best groups alone are chosen, by their largest score, or with a `correction` by the sum of the two
+  /// largest ones.
+  std::string_view groups_key = {}, best_groups_key = {};
+};
+
+/// The mixture of experts that a layer has in the place of its MLP where the file has a router.
+struct ExpertNames {
+  RouterNames router = {};
+  MlpNames each = {};    ///< empty: mixtures are not run, only the heads up to the first one
+  MlpNames shared = {};  ///< of an expert that runs on every token
+  std::string_view shared_gate =
+      {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
+};
+
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
 /// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the
 /// family has no such part. Norms stand before a branch, on its output before the skip connection adds it, or after
@@ -140,8 +182,7 @@ struct ForwardNames {
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
-  /// In a layer whose MLP is a mixture of experts, which is not run: heads of earlier layers and of this one are.
-  std::string_view experts = {};
+  ExpertNames experts = {};
   bool bare_first = false;                 ///< the first layer has no norm before its attention
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
@@ -157,6 +198,7 @@ struct ForwardNames {
   std::string_view final_norm = {};  ///< after the last layer
   /// Without the prefix of the others, perhaps with a bias.
   std::string_view output = "lm_head.weight";
+  MaskedHead masked_head = {};
   std::string_view length_key = "max_position_embeddings";  ///< in config.json
   NormKind norm = NormKind::layer_norm;
   std::string_view epsilon_key = {};  ///< in config.json
@@ -227,6 +269,8 @@ struct Family {
   HeadKeys local = {}, full = {};
   /// A switch of config.json, on where it is left out: without a count of key heads all heads share one.
   std::string_view single_key_head_key = {};
+  /// A layer has as many heads as its rows make of the width in config.json, whose count is that of some layers only.
+  bool heads_by_width = false;
   /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.
   std::string_view shared_keys_key = {};
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any

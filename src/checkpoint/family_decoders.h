@@ -6,41 +6,38 @@
 namespace eigenscope::rows {
 
 constexpr Family llama() {
-  return {.name = "LLaMA",
-          .model_types =
-              " llama mistral mistral3 ministral ministral3 qwen2 qwen2_moe qwen2_vl "
-              "qwen2_vl_text "
-              "qwen2_5_vl qwen2_5_vl_text qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe "
-              "qwen3_vl_moe_text olmoe seed_oss arcee "
-              "starcoder2 internlm3 "
-              "mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
-          .others = Others::names,
-          .window = {.model_types = " mistral qwen2 qwen3 ",
-                     .switched = " qwen2 qwen3 ",
-                     .default_before = 28},
-          .embeddings = "embed_tokens.weight",
-          .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
-                           .key_weight = "layers.{n}.self_attn.k_proj.weight",
-                           .query_gain = "layers.{n}.input_layernorm.weight",
-                           .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
-                           .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
-                           .key_head_count_key = "num_key_value_heads",
-                           .rotary = RotaryPairs::kHalves,
-                           .others = " self_attn.rotary_emb.inv_freq "}}},
-          .text = {.model_types = " llama mistral qwen2 qwen3 ",
-                   .value = "layers.{n}.self_attn.v_proj.weight",
-                   .attention_output = "layers.{n}.self_attn.o_proj.weight",
-                   .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
-                   .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
-                   .mlp_up = "layers.{n}.mlp.up_proj.weight",
-                   .mlp_down = "layers.{n}.mlp.down_proj.weight",
-                   .final_norm = "norm.weight",
-                   .norm = NormKind::rms_norm,
-                   .epsilon_key = "rms_norm_eps",
-                   .epsilon = 1e-6,
-                   .activation_key = "hidden_act",
-                   .activation = Activation::silu,
-                   .optional_bias = true}};
+  return {
+      .name = "LLaMA",
+      .model_types =
+          " llama mistral mistral3 ministral ministral3 qwen2 qwen3 qwen3_vl_moe qwen3_vl_moe_text "
+          "seed_oss arcee internlm3 mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
+      .others = Others::names,
+      .window = {.model_types = " mistral qwen2 qwen3 ",
+                 .switched = " qwen2 qwen3 ",
+                 .default_before = 28},
+      .embeddings = "embed_tokens.weight",
+      .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
+                       .key_weight = "layers.{n}.self_attn.k_proj.weight",
+                       .query_gain = "layers.{n}.input_layernorm.weight",
+                       .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
+                       .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
+                       .key_head_count_key = "num_key_value_heads",
+                       .rotary = RotaryPairs::kHalves,
+                       .others = " self_attn.rotary_emb.inv_freq "}}},
+      .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 qwen3 seed_oss ",
+               .value = "layers.{n}.self_attn.v_proj.weight",
+               .attention_output = "layers.{n}.self_attn.o_proj.weight",
+               .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+               .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
+               .mlp_up = "layers.{n}.mlp.up_proj.weight",
+               .mlp_down = "layers.{n}.mlp.down_proj.weight",
+               .final_norm = "norm.weight",
+               .norm = NormKind::rms_norm,
+               .epsilon_key = "rms_norm_eps",
+               .epsilon = 1e-6,
+               .activation_key = "hidden_act",
+               .activation = Activation::silu,
+               .optional_bias = true}};
 }
 
 /// LLaMA's names with other conventions, of which only the heads are read.
@@ -48,6 +45,15 @@ constexpr Family llama_heads(std::string_view name, std::string_view model_types
   return heads_only(variant(llama(), name, model_types),
                     " self_attn.v_proj self_attn.o_proj self_attn.rotary_emb.inv_freq "
                     "post_attention_layernorm ");
+}
+
+// The text of models of vision, whose three positions are the same for a token of text.
+constexpr Family qwen_vl() {
+  Family row =
+      variant(llama(), "Qwen VL",
+              " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen3_vl qwen3_vl_text ");
+  row.text.usual = {{{"use_sliding_window", "false"}}};
+  return row;
 }
 
 constexpr Family phi3() {
@@ -74,25 +80,18 @@ constexpr Family olmo2() {
   return row;
 }
 
-/// OLMo 2's places of the norms, of which only the heads are read.
-constexpr Family olmo2_heads(std::string_view name, std::string_view model_types) {
-  return heads_only(variant(olmo2(), name, model_types),
-                    " self_attn.v_proj self_attn.o_proj self_attn.rotary_emb.inv_freq "
-                    "post_attention_layernorm post_feedforward_layernorm ");
-}
-
 // Angles are scaled in the layers without a window only.
 constexpr Family olmo3() {
-  Family row = olmo2_heads("OLMo 3", " olmo3 ");
+  Family row = variant(olmo2(), "OLMo 3", " olmo3 ");
   row.rotary.unscaled_local = true;
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;
 }
 
 constexpr Family exaone4() {
-  Family row = olmo2_heads("EXAONE 4", " exaone4 ");
+  Family row = variant(olmo2(), "EXAONE 4", " exaone4 ");
   row.rotary.only_local = true;
-  row.window.default_pattern = 4;
+  row.window = {.default_pattern = 4, .model_types = " exaone4 "};
   return row;
 }
 
@@ -132,6 +131,20 @@ constexpr Family gemma3() {
   return row;
 }
 
+// Norms have biases, and the MLP no gate.
+constexpr Family starcoder2() {
+  Family row = variant(llama(), "StarCoder2", " starcoder2 ");
+  row.window = {.model_types = " starcoder2 "};
+  row.text.mlp_gate = {};
+  row.text.mlp_up = "layers.{n}.mlp.c_fc.weight";
+  row.text.mlp_down = "layers.{n}.mlp.c_proj.weight";
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "norm_epsilon";
+  row.text.epsilon = 1e-5;
+  row.text.activation = Activation::gelu_new;
+  return row;
+}
+
 // Each fourth layer has no positions.
 constexpr Family smollm3() {
   Family row = variant(llama(), "SmolLM3", " smollm3 ");
@@ -149,7 +162,7 @@ constexpr Family gpt_oss() {
   row.rotary.default_base = 150000;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
-  row.text.experts = "layers.{n}.mlp.router.weight";
+  row.text.experts.router.weight = "layers.{n}.mlp.router.weight";
   row.text.epsilon = 1e-5;
   return row;
 }
@@ -177,9 +190,45 @@ constexpr Family jamba() {
   return row;
 }
 
+// A softmax over all experts whose largest weights are made to add up to 1 is one over the chosen experts.
 constexpr Family mixtral() {
-  Family row = llama_heads("Mixtral", " mixtral ");
+  Family row = variant(llama(), "Mixtral", " mixtral ");
   row.rotary.default_base = 1e6;
+  row.window = {.model_types = " mixtral "};
+  row.text.epsilon = 1e-5;
+  row.text.experts = {.router = {.weight = "layers.{n}.block_sparse_moe.gate.weight",
+                                 .scores = RouterScores::softmax_of_chosen},
+                      .each = {"layers.{n}.block_sparse_moe.experts.{e}.w1.weight",
+                               "layers.{n}.block_sparse_moe.experts.{e}.w3.weight",
+                               "layers.{n}.block_sparse_moe.experts.{e}.w2.weight"}};
+  return row;
+}
+
+// Some layers may have an MLP.
+constexpr Family qwen3_moe() {
+  Family row = variant(llama(), "Qwen 3 MoE", " qwen3_moe ");
+  row.text.usual = {{{"use_sliding_window", "false"}}};
+  row.text.experts = {.router = {.weight = "layers.{n}.mlp.gate.weight"},
+                      .each = {"layers.{n}.mlp.experts.{e}.gate_proj.weight",
+                               "layers.{n}.mlp.experts.{e}.up_proj.weight",
+                               "layers.{n}.mlp.experts.{e}.down_proj.weight"}};
+  return row;
+}
+
+constexpr Family qwen2_moe() {
+  Family row = variant(qwen3_moe(), "Qwen 2 MoE", " qwen2_moe ");
+  row.text.experts.shared = {"layers.{n}.mlp.shared_expert.gate_proj.weight",
+                             "layers.{n}.mlp.shared_expert.up_proj.weight",
+                             "layers.{n}.mlp.shared_expert.down_proj.weight"};
+  row.text.experts.shared_gate = "layers.{n}.mlp.shared_expert_gate.weight";
+  return row;
+}
+
+// Queries and keys of all heads together have a norm.
+constexpr Family olmoe() {
+  Family row = variant(qwen3_moe(), "OLMoE", " olmoe ");
+  row.text.usual = {};
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -211,14 +260,23 @@ constexpr Family stablelm() {
 }
 
 constexpr Family minimax() {
-  Family row = llama_heads("MiniMax M2", " minimax_m2 ");
+  Family row = variant(mixtral(), "MiniMax M2", " minimax_m2 ");
   row.rotary = {.width = "rotary_dim"};
+  row.window = {};
+  row.text.epsilon = 1e-6;
+  row.text.usual = {{{"scoring_func", "sigmoid"}}};
+  RouterNames& router = row.text.experts.router;
+  router.correction = "layers.{n}.block_sparse_moe.e_score_correction_bias";
+  router.scores = RouterScores::sigmoid;
+  router.normalized_key = {};
+  router.normalized = true;
   return row;
 }
 
 // As assumed before its release: MiniMax M2's names.
 constexpr Family minimax_m3() {
-  Family row = variant(minimax(), "MiniMax M3", " minimax_m3 ");
+  Family row = llama_heads("MiniMax M3", " minimax_m3 ");
+  row.rotary = {.width = "rotary_dim"};
   row.gain_plus_one = true;
   row.neutral_keys = " use_gemma_norm ";
   return row;
@@ -398,19 +456,47 @@ constexpr Family afmoe() {
   return row;
 }
 
+// Norms of a branch's output, which an earlier model of the type "glm" does not have.
 constexpr Family glm4() {
-  Family row = llama_heads("GLM-4", " glm glm4 ");
+  Family row = variant(llama(), "GLM-4", " glm glm4 ");
   row.rotary = {.default_share = 0.5};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_self_attn_layernorm "
-      "post_mlp_layernorm ";
+  row.text.model_types = " glm4 ";
+  row.text.attention_output_norm = "layers.{n}.post_self_attn_layernorm.weight";
+  row.text.mlp_output_norm = "layers.{n}.post_mlp_layernorm.weight";
+  row.text.mlp_gate = {};
+  row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
+  row.text.fused_gate = true;
+  row.text.epsilon = 1e-5;
   return row;
 }
 
+// The first layers have an MLP.
 constexpr Family glm4_moe() {
-  Family row = llama_heads("GLM-4.5", " glm4_moe ");
+  Family row = variant(qwen3_moe(), "GLM-4.5", " glm4_moe ");
   row.rotary = {.default_share = 0.5};
+  row.text.epsilon = 1e-5;
+  row.text.usual = {};
+  row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
+                             .correction = "layers.{n}.mlp.gate.e_score_correction_bias",
+                             .scores = RouterScores::sigmoid,
+                             .normalized = true,
+                             .factor_key = "routed_scaling_factor",
+                             .groups_key = "n_group",
+                             .best_groups_key = "topk_group"};
+  row.text.experts.shared = {"layers.{n}.mlp.shared_experts.gate_proj.weight",
+                             "layers.{n}.mlp.shared_experts.up_proj.weight",
+                             "layers.{n}.mlp.shared_experts.down_proj.weight"};
+  return row;
+}
+
+// Layers with a window have more heads, of the same width. Outputs of heads are gated.
+constexpr Family step3p7() {
+  Family row = llama_heads("Step 3.7", " step3p7 ");
+  row.gain_plus_one = true;
+  row.heads_by_width = true;
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj self_attn.g_proj post_attention_layernorm ";
   return row;
 }
 
@@ -446,9 +532,9 @@ constexpr Family cohere() {
 
 // The last of each four layers has neither window nor positions.
 constexpr Family cohere2() {
-  Family row = llama_heads("Cohere 2", " cohere2 ");
-  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  Family row = variant(cohere(), "Cohere 2", " cohere2 ");
   row.attentions[0].query_norm_gain = row.attentions[0].key_norm_gain = {};
+  row.text.usual = {};
   row.rotary.only_local = true;
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;

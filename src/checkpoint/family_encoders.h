@@ -21,6 +21,9 @@ constexpr Family bert() {
                    .mlp_end_norm = "encoder.layer.{n}.output.LayerNorm.weight",
                    .mlp_up = "encoder.layer.{n}.intermediate.dense.weight",
                    .mlp_down = "encoder.layer.{n}.output.dense.weight",
+                   .masked_head = {"cls.predictions.transform.dense.weight",
+                                   "cls.predictions.transform.LayerNorm.weight",
+                                   "cls.predictions.decoder.weight", "cls.predictions.bias"},
                    .epsilon_key = "layer_norm_eps",
                    .epsilon = 1e-12,
                    .activation_key = "hidden_act",
@@ -33,6 +36,8 @@ constexpr Family roberta() {
   Family row = variant(bert(), "RoBERTa", " roberta xlm-roberta camembert data2vec-text ");
   row.text.first_position = 2;
   row.text.first_position_key = "pad_token_id";
+  row.text.masked_head = {"lm_head.dense.weight", "lm_head.layer_norm.weight",
+                          "lm_head.decoder.weight", "lm_head.bias"};
   row.text.epsilon = 1e-5;
   return row;
 }
@@ -128,6 +133,7 @@ constexpr Family albert() {
       "encoder.albert_layer_groups.{n}.albert_layers.0.full_layer_layer_norm.weight";
   text.mlp_up = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn.weight";
   text.mlp_down = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn_output.weight";
+  text.masked_head = {};
   text.activation = Activation::gelu_new;
   text.usual = {{{"position_embedding_type", "absolute"}, {"inner_group_num", "1"}}};
   return row;
@@ -158,6 +164,8 @@ constexpr Family modernbert() {
                    .mlp_up = "layers.{n}.mlp.Wi.weight",
                    .mlp_down = "layers.{n}.mlp.Wo.weight",
                    .final_norm = "final_norm.weight",
+                   .masked_head = {"head.dense.weight", "head.norm.weight", "decoder.weight",
+                                   "decoder.bias"},
                    .epsilon_key = "norm_eps",
                    .activation_key = "hidden_activation",
                    .fused_gate = true,
@@ -183,6 +191,8 @@ constexpr Family distilbert() {
                    .mlp_end_norm = "transformer.layer.{n}.output_layer_norm.weight",
                    .mlp_up = "transformer.layer.{n}.ffn.lin1.weight",
                    .mlp_down = "transformer.layer.{n}.ffn.lin2.weight",
+                   .masked_head = {"vocab_transform.weight", "vocab_layer_norm.weight",
+                                   "vocab_projector.weight", "vocab_projector.bias"},
                    .epsilon = 1e-12,
                    .activation_key = "activation",
                    .causal = false}};

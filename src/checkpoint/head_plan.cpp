@@ -133,7 +133,9 @@ class StackPlanner {
     const bool told_width = keys_.has(keys_of(layer).width);
     find_key_heads(layer);
     each_layer_ = is_list() || has_kinds() || (given_heads_ && !told_width);
-    grid_.heads = heads_of(layer);
+    const auto width = keys_.integer(keys_of(layer).width, kLargestSide);
+    grid_.heads = family_->heads_by_width && width && !given_heads_ ? outputs(weight) / *width
+                                                                    : heads_of(layer);
     if (family_->fused() && !given_key_heads_ && !told_width) check_three_parts(weight);
     grid_.head_width = head_width_of(weight, grid_.heads);
     check_told_width(layer, grid_);

@@ -41,12 +41,24 @@ void LayerRest::start(int layer) {
   parts_.clear();
   part_ = 0;
   work_ = work_done_ = 0;
-  const Index hidden = stored_.mlp_up.outputs();
   const auto size = [](const StoredLinear& map) {
     return static_cast<double>(map.outputs()) * static_cast<double>(map.inputs());
   };
-  const double weights = size(stored_.attention_output) + size(stored_.mlp_gate) +
-                         size(stored_.mlp_up) + size(stored_.mlp_down);
+  const auto size_of = [&](const StoredMlp& mlp) {
+    return size(mlp.gate) + size(mlp.up) + size(mlp.down);
+  };
+  double weights = size(stored_.attention_output);
+  Index hidden = 0;
+  if (const auto& mixture = stored_.mixture) {
+    for (const StoredMlp& expert : mixture->experts) {
+      hidden = std::max(hidden, expert.up.outputs());
+    }
+    weights += mixture->router.rules.chosen * size_of(mixture->experts.front());
+    if (mixture->router.shared > 0) weights += size_of(mixture->experts.back());
+  } else {
+    hidden = stored_.mlp.up.outputs();
+    weights += size_of(stored_.mlp);
+  }
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
     const Index own = tokens_[k].cols();
     if (parts_.empty() || (parts_.back().columns + own) * hidden > most_hidden_) {
@@ -60,14 +72,19 @@ void LayerRest::start(int layer) {
 
 const StoredLinear& LayerRest::map() const {
   if (stage_ == Stage::attention_output) return stored_.attention_output;
-  return stage_ == Stage::hidden ? stored_.mlp_up : stored_.mlp_down;
+  return stage_ == Stage::hidden ? mlp().up : mlp().down;
 }
 
-bool LayerRest::gated() const { return stage_ == Stage::hidden && stored_.mlp_gate.outputs() > 0; }
+const StoredMlp& LayerRest::mlp() const {
+  return stored_.mixture ? stored_.mixture->experts[static_cast<std::size_t>(expert_)]
+                         : stored_.mlp;
+}
+
+bool LayerRest::gated() const { return stage_ == Stage::hidden && mlp().gate.outputs() > 0; }
 
 double LayerRest::advance() {
   if (!block_) read_block();
-  const Index columns = parts_[part_].columns;
+  const Index columns = input().cols();
   const double work = static_cast<double>(map().inputs() * block_->main.count * (gated() ? 2 : 1));
   const auto most = std::max(kFewestColumns, static_cast<Index>(kStepWork / work));
   // Steps of about the same size.
@@ -87,11 +104,11 @@ double LayerRest::advance() {
 void LayerRest::read_block() {
   const std::shared_ptr<Block> block = free_block();
   map().read_block(row_, block->main);
-  if (gated()) stored_.mlp_gate.read_block(row_, block->gate);
+  if (gated()) mlp().gate.read_block(row_, block->gate);
   if (row_ == 0) {
     const auto& [first, end, columns] = parts_[part_];
     if (stage_ == Stage::attention_output) join(read_, first, end, columns, states_);
-    output().resize(map().outputs(), columns);
+    output().resize(map().outputs(), input().cols());
   }
   block_ = block;
 }
@@ -139,14 +156,45 @@ void LayerRest::end_stage() {
       join(tokens_, first, end, columns, entered_);
       states_ = enter_mlp(stored_.norms, rules_, projected_, entered_);
       stage_ = Stage::hidden;
+      if (stored_.mixture) start_mixture();
       return;
     case Stage::hidden:
       stage_ = Stage::mlp_output;
       return;
     case Stage::mlp_output:
+      if (stored_.mixture && add_expert()) return;
       leave_mlp(stored_.norms, projected_, entered_);
       end_part();
   }
+}
+
+void LayerRest::start_mixture() {
+  all_states_ = std::move(states_);
+  routed_ = route(stored_.mixture->router, all_states_);
+  mixed_.setZero(all_states_.rows(), all_states_.cols());
+  expert_ = -1;
+  next_expert();  // each token has one
+}
+
+bool LayerRest::next_expert() {
+  while (++expert_ < routed_.rows()) {
+    columns_of_expert_ = tokens_of_expert(routed_, expert_);
+    if (columns_of_expert_.empty()) continue;
+    states_ = all_states_(Eigen::all, columns_of_expert_);
+    stage_ = Stage::hidden;
+    return true;
+  }
+  return false;
+}
+
+bool LayerRest::add_expert() {
+  for (std::size_t k = 0; k < columns_of_expert_.size(); ++k) {
+    const Index column = columns_of_expert_[k];
+    mixed_.col(column) += routed_(expert_, column) * projected_.col(static_cast<Index>(k));
+  }
+  if (next_expert()) return true;
+  projected_.swap(mixed_);
+  return false;
 }
 
 void LayerRest::end_part() {
@@ -160,7 +208,10 @@ void LayerRest::end_part() {
   if (++part_ < parts_.size()) return;
   // Nothing is kept while other passes run.
   blocks_.clear();
-  for (MatrixXf* const own : {&entered_, &states_, &hidden_, &projected_}) *own = MatrixXf();
+  for (MatrixXf* const own :
+       {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_, &mixed_}) {
+    *own = MatrixXf();
+  }
 }
 
 void check_tokens(const MatrixXf& tokens, int layer) {

@@ -16,9 +16,9 @@ void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 
 /// Output projection, skip connection, norms and MLP of a layer, as finish_layer, without its weights in memory: a
 /// block of outputs is read, then applied to the tokens of all passages. A job that advances in steps; a step is a
-/// block applied to some hundred tokens, with several at once where there are several processors. Passages of which
-/// the MLP's hidden states are more than `most_hidden` numbers go through in parts, each of which reads the weights
-/// again.
+/// block applied to some hundred tokens, with several at once where there are several processors. Of a mixture of
+/// experts one after another is read, for the tokens that its router chose it for. Passages of which the MLP's hidden
+/// states are more than `most_hidden` numbers go through in parts, each of which reads the weights again.
 class LayerRest {
  public:
   static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 22;  ///< 16 MiB
@@ -56,6 +56,7 @@ class LayerRest {
   };
 
   const StoredLinear& map() const;
+  const StoredMlp& mlp() const;
   Eigen::MatrixXf& input() { return stage_ == Stage::mlp_output ? hidden_ : states_; }
   Eigen::MatrixXf& output() { return stage_ == Stage::hidden ? hidden_ : projected_; }
   bool gated() const;
@@ -64,6 +65,11 @@ class LayerRest {
   std::shared_ptr<Block> free_block();
   void add_task(Eigen::Index count);
   void end_stage();
+  void start_mixture();
+  /// Goes on with the tokens of the next expert that has some; false after the last one.
+  bool next_expert();
+  /// Adds the output of this expert to those of the others; false after the last one, with the sum in projected_.
+  bool add_expert();
   void end_part();
 
   const Transformer& model_;
@@ -84,6 +90,11 @@ class LayerRest {
   // Of the part: tokens that entered the layer, what the heads read or the states that the MLP reads, its hidden
   // states, and what the output projection or the MLP gives.
   Eigen::MatrixXf entered_, states_, hidden_, projected_;
+  // Of a mixture: the states of all tokens, the weights of the experts, and the sum of what they gave; states_ and
+  // those after it are then of the tokens of one expert.
+  Eigen::MatrixXf all_states_, routed_, mixed_;
+  std::vector<Eigen::Index> columns_of_expert_;
+  Eigen::Index expert_ = 0;
   InOrder<Eigen::Index> running_;  // last: its tasks use the others
 };
 

@@ -68,7 +68,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     };
     const bool of_type = match.unknown.empty() && has(type) && has(part);
     const bool reads = !names.attention_output.empty();
-    const bool known = unsupported.empty() || !names.experts.empty();
+    const bool known = unsupported.empty() || !names.experts.router.weight.empty();
     if (reads && of_type && known && has_input(match, input)) return std::move(match);
     // The refusal is of the part that has such input.
     if (!found.empty() && !has_input(match, input)) continue;

@@ -53,7 +53,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
               static_cast<std::uint64_t>(sides(attention().query_weight, 0)[0]));
   check_tensors(match_, tensors_->tensors(), {},
-                names().experts.empty() ? LayerPart::whole : LayerPart::attention);
+                experts_.empty() ? LayerPart::whole : LayerPart::attention);
   const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
   check_keys(keys, {*match_.family, stack(), head_width}, {});
 }
@@ -82,15 +82,17 @@ void Transformer::read_layers(const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
-  for (int layer = 0; layer < stored_ && !names().experts.empty(); ++layer) {
-    experts_ = full_name(names().experts, layer);
+  const ExpertNames& experts = names().experts;
+  for (int layer = 0;
+       layer < stored_ && !experts.router.weight.empty() && experts.each.down.empty(); ++layer) {
+    experts_ = full_name(experts.router.weight, layer);
     if (tensors_->tensors().contains(experts_)) {
       layers_ = layer + 1;
       return;
     }
   }
   if (!experts_.empty()) {
-    refuse_item(full_name(names().experts), "it is missing");
+    refuse_item(full_name(experts.router.weight), "it is missing");
   }
   if (key.empty()) return;
   const auto told = keys.integer(groups, kMostLayers);
@@ -141,6 +143,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, rules_.front().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
+  if (has_mixtures() && experts_.empty()) router_ = router_rules(names().experts.router, keys);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
   first_position_ = names().first_position;
   if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
@@ -150,6 +153,17 @@ void Transformer::read_config(const ConfigKeys& keys) {
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
   }
+}
+
+bool Transformer::has_mixture(int layer) const {
+  const std::string_view router = names().experts.router.weight;
+  return !router.empty() && tensors_->tensors().contains(full_name(router, layer));
+}
+
+bool Transformer::has_mixtures() const {
+  int layer = 0;
+  while (layer < layers_ && !has_mixture(layer)) ++layer;
+  return layer < layers_;
 }
 
 bool Transformer::has_skip(int layer) const {
@@ -335,30 +349,11 @@ std::string Transformer::output_name() const {
   return tensors_->tensors().contains(prefix + name) ? prefix + name : name;
 }
 
-const Transformer::MaskedHead* Transformer::masked_head() const {
-  // Their names lack the prefix of the others. The output weights may be missing, and are then the token embeddings.
-  static constexpr std::array kHeads{
-      MaskedHead{.dense = "cls.predictions.transform.dense.weight",  // BERT
-                 .norm = "cls.predictions.transform.LayerNorm.weight",
-                 .output = "cls.predictions.decoder.weight",
-                 .output_bias = "cls.predictions.bias"},
-      MaskedHead{.dense = "lm_head.dense.weight",  // RoBERTa
-                 .norm = "lm_head.layer_norm.weight",
-                 .output = "lm_head.decoder.weight",
-                 .output_bias = "lm_head.bias"},
-      MaskedHead{.dense = "vocab_transform.weight",  // DistilBERT
-                 .norm = "vocab_layer_norm.weight",
-                 .output = "vocab_projector.weight",
-                 .output_bias = "vocab_projector.bias"},
-      MaskedHead{.dense = "head.dense.weight",  // ModernBERT
-                 .norm = "head.norm.weight",
-                 .output = "decoder.weight",
-                 .output_bias = "decoder.bias"}};
-  if (patches_ || causal()) return nullptr;
-  for (const MaskedHead& head : kHeads) {
-    if (tensors_->tensors().contains(std::string(head.dense))) return &head;
-  }
-  return nullptr;
+const MaskedHead* Transformer::masked_head() const {
+  const MaskedHead& head = names().masked_head;
+  const bool has = !head.dense.empty() && !patches_ && !causal() &&
+                   tensors_->tensors().contains(std::string(head.dense));
+  return has ? &head : nullptr;
 }
 
 bool Transformer::has_output() const {
@@ -443,9 +438,9 @@ LayerWeights Transformer::read_layer(int layer) const {
   StoredRest stored = rest(layer, read_heads(layer, kAnyNumber));
   LayerWeights& weights = stored.norms;
   weights.attention_output = stored.attention_output.read();
-  if (stored.mlp_gate.outputs() > 0) weights.mlp_gate = stored.mlp_gate.read();
-  weights.mlp_up = stored.mlp_up.read();
-  weights.mlp_down = stored.mlp_down.read();
+  if (stored.mlp.gate.outputs() > 0) weights.mlp_gate = stored.mlp.gate.read();
+  weights.mlp_up = stored.mlp.up.read();
+  weights.mlp_down = stored.mlp.down.read();
   return std::move(weights);
 }
 
@@ -462,9 +457,60 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   return weights;
 }
 
+StoredMlp Transformer::mlp(const MlpNames& names, int layer, bool fused_gate) const {
+  const Index hidden = sides(names.down, layer)[0];
+  StoredMlp mlp;
+  mlp.up = linear(names.up, layer, fused_gate ? 2 * hidden : hidden, width_);
+  if (fused_gate) {
+    mlp.gate = mlp.up.part(0, hidden);
+    mlp.up = mlp.up.part(hidden, hidden);
+  } else if (!names.gate.empty()) {
+    mlp.gate = linear(names.gate, layer, hidden, width_);
+  }
+  mlp.down = linear(names.down, layer, width_, hidden);
+  return mlp;
+}
+
+StoredMixture Transformer::mixture(int layer) const {
+  const ExpertNames& names = this->names().experts;
+  const Index experts = sides(names.router.weight, layer)[1];
+  const Index best = experts / router_.groups * router_.best_groups;
+  if (experts % router_.groups != 0 || best > experts || router_.chosen > best) {
+    refuse_item(full_name(names.router.weight, layer),
+                "its " + std::to_string(experts) + " experts must make " +
+                    std::to_string(router_.groups) + " groups of one size, of which " +
+                    std::to_string(router_.best_groups) + " must have the " +
+                    std::to_string(router_.chosen) + " experts of a token");
+  }
+  StoredMixture mixture;
+  mixture.router.rules = router_;
+  mixture.router.scores = linear(names.router.weight, layer, experts, width_).read();
+  if (const std::string correction = full_name(names.router.correction, layer);
+      !names.router.correction.empty()) {
+    mixture.router.correction = read_bias(correction, experts);
+  }
+  const auto of_expert = [](std::string_view pattern, Index expert) {
+    constexpr std::string_view kMark = "{e}";
+    std::string name(pattern);
+    return name.replace(name.find(kMark), kMark.size(), std::to_string(expert));
+  };
+  for (Index expert = 0; expert < experts; ++expert) {
+    const std::string gate = of_expert(names.each.gate, expert),
+                      up = of_expert(names.each.up, expert),
+                      down = of_expert(names.each.down, expert);
+    mixture.experts.push_back(mlp({gate, up, down}, layer, false));
+  }
+  if (names.shared.down.empty()) return mixture;
+  mixture.experts.push_back(mlp(names.shared, layer, false));
+  mixture.router.shared = 1;
+  if (!names.shared_gate.empty()) {
+    mixture.router.shared_gate = linear(names.shared_gate, layer, 1, width_).read();
+  }
+  return mixture;
+}
+
 StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   const ForwardNames& text = names();
-  const Index hidden = sides(text.mlp_down, layer)[0];
   StoredRest rest;
   rest.norms = std::move(weights);
   if (has_skip(layer)) {
@@ -472,14 +518,11 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   }
   const Index read = heads() * rules(layer).head_width;
   rest.attention_output = linear(text.attention_output, layer, width_, read);
-  rest.mlp_up = linear(text.mlp_up, layer, text.fused_gate ? 2 * hidden : hidden, width_);
-  if (text.fused_gate) {
-    rest.mlp_gate = rest.mlp_up.part(0, hidden);
-    rest.mlp_up = rest.mlp_up.part(hidden, hidden);
-  } else if (!text.mlp_gate.empty()) {
-    rest.mlp_gate = linear(text.mlp_gate, layer, hidden, width_);
+  if (has_mixture(layer)) {
+    rest.mixture = mixture(layer);
+  } else {
+    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down}, layer, text.fused_gate);
   }
-  rest.mlp_down = linear(text.mlp_down, layer, width_, hidden);
   rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
   rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);
   rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);

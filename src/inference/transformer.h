@@ -14,16 +14,29 @@
 #include "checkpoint/family_match.h"
 #include "checkpoint/safetensors.h"
 #include "inference/layer.h"
+#include "inference/mixture.h"
 #include "inference/patch_embedding.h"
 #include "inference/text_family.h"
 #include "text/passages.h"
 
 namespace eigenscope {
 
+struct StoredMlp {
+  StoredLinear gate, up, down;  ///< `gate` may be none
+};
+
+/// The experts that a router chooses among, then those that run on every token.
+struct StoredMixture {
+  Router router;
+  std::vector<StoredMlp> experts;
+};
+
 /// What follows the heads of a layer, its linear maps in the file.
 struct StoredRest {
   LayerWeights norms;  ///< their linear maps but `skip` are empty
-  StoredLinear attention_output, mlp_gate, mlp_up, mlp_down;  ///< mlp_gate may be none
+  StoredLinear attention_output;
+  StoredMlp mlp;  ///< none where the layer has a mixture of experts
+  std::optional<StoredMixture> mixture;
 };
 
 /// A checkpoint of a family that reads text, or pictures: what enters the first layer is then made of patches, and the
@@ -46,10 +59,13 @@ class Transformer {
   Eigen::Index width() const { return width_; }
   /// Of the token embeddings.
   Eigen::Index embedding_width() const { return embedding_width_; }
-  /// Those of which heads can be run: all but those after the first mixture of experts.
+  /// Those of which heads can be run: all but those after the first mixture of experts that cannot.
   int layers() const { return layers_; }
-  /// The tensor of the mixture of experts in the last of layers(), whose tokens are not known; empty for none.
+  /// The router of the mixture of experts in the last of layers(), whose tokens are not known; empty for none.
   const std::string& experts() const { return experts_; }
+  /// Whether the MLP of a layer is a mixture of experts.
+  bool has_mixture(int layer) const;
+  bool has_mixtures() const;  ///< of any layer
   /// Layers of the whole model.
   int all_layers() const { return stored_ * sharing_; }
   int heads() const { return rules_.front().heads; }
@@ -75,8 +91,8 @@ class Transformer {
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
-  /// All weights of a layer, from 0 to layers() - 1, in memory. Throws FormatError naming the tensor that cannot
-  /// be read, has another shape or values that are not finite.
+  /// All weights of a layer without a mixture of experts, from 0 to layers() - 1, in memory. Throws FormatError naming
+  /// the tensor that cannot be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
   /// Those that its heads need: queries, keys, values, and the norm of their attention. Projections with
   /// more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
@@ -106,11 +122,6 @@ class Transformer {
   Linear read_output() const;
 
  private:
-  /// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map.
-  struct MaskedHead {
-    std::string_view dense, norm, output, output_bias;
-  };
-
   const ForwardNames& names() const {
     return patches_ ? match_.family->picture : match_.family->text;
   }
@@ -151,6 +162,8 @@ class Transformer {
   void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// With norms beside `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
+  StoredMlp mlp(const MlpNames& names, int layer, bool fused_gate) const;
+  StoredMixture mixture(int layer) const;
   /// Whether tokens have the embedding of their position: not where positions are rotary.
   bool embeds_positions() const;
   /// Inputs and outputs of a linear layer, by the shape of its weight.
@@ -161,6 +174,7 @@ class Transformer {
   std::optional<PatchEmbedding> patches_;
   std::vector<LayerRules> rules_;  // by layer
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
+  RouterRules router_;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;

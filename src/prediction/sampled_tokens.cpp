@@ -155,8 +155,10 @@ std::vector<Passage> sampled_passages(const Transformer& model, const RandomToke
     throw InvalidArgument("tokens_law",
                           "be another than sampled for a model whose attention is not causal");
   }
-  if (!model.experts().empty()) {
-    throw FormatError(model.experts(), "text cannot be sampled from a mixture of experts");
+  if (model.has_mixtures()) {
+    throw InvalidArgument("tokens_law",
+                          "be another than sampled for mixtures of experts, "
+                          "whose layers are not kept in memory");
   }
   if (tokens.ids.empty()) throw InvalidArgument("ids", "have at least one token to draw");
   const Index room = content_length(tokens, length);

@@ -244,11 +244,8 @@ class Qwen3(Llama):
         return self.rms_norm(name, x)
 
 
-class Olmo2(Llama):
-    """A norm of all queries and of all keys; norms of the outputs of attention and MLP."""
-
-    config = {**ROTARY, "model_type": "olmo2", "hidden_act": "silu"}
-    norms = ["post_attention_layernorm", "post_feedforward_layernorm"]
+class NormOfAllHeads(Llama):
+    """A norm of all queries and of all keys."""
 
     def add_projections(self, p, groups):
         super().add_projections(p, groups)
@@ -258,9 +255,98 @@ class Olmo2(Llama):
     def normed(self, name, x):
         return self.rms_norm(name, x.reshape(len(x), -1)).reshape(x.shape)
 
+
+class Olmo2(NormOfAllHeads):
+    """Norms of the outputs of attention and MLP."""
+
+    config = {**ROTARY, "model_type": "olmo2", "hidden_act": "silu"}
+    norms = ["post_attention_layernorm", "post_feedforward_layernorm"]
+
     def block(self, p, x):
         x = x + self.rms_norm(p + "post_attention_layernorm", self.attention(p + "self_attn.", x))
         return x + self.rms_norm(p + "post_feedforward_layernorm", self.mlp(p + "mlp.", x))
+
+
+class Olmo3(Olmo2):
+    """Windows but in each fourth layer; the angles of the others are scaled."""
+
+    config = {**ROTARY, "model_type": "olmo3", "hidden_act": "silu", "sliding_window": 3}
+    config |= {"layer_types": ["sliding_attention", "full_attention"]}
+    config |= {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}
+
+    def has_window(self, layer):
+        return self.config["layer_types"][layer] == "sliding_attention"
+
+    def turned(self, p, x):
+        if self.has_window(layer_of(p)):
+            return super().turned(p, x)
+        base, half = self.config["rope_theta"], self.width // 2
+        slow = base ** (-2.0 * np.arange(half) / self.width) / self.config["rope_scaling"]["factor"]
+        z = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * np.arange(len(x))[:, None] * slow)[:, None]
+        return np.concatenate([z.real, z.imag], axis=-1)
+
+
+class Exaone4(Olmo2):
+    """A norm of each head; layers without a window have no positions."""
+
+    config = {**ROTARY, "model_type": "exaone4", "hidden_act": "silu", "sliding_window": 3}
+    config |= {"layer_types": ["sliding_attention", "full_attention"]}
+    has_window = Olmo3.has_window
+
+    def add_projections(self, p, groups):
+        Llama.add_projections(self, p, groups)
+        self.add_norm(p + "q_norm", self.width)
+        self.add_norm(p + "k_norm", self.width)
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x)
+
+    def turned(self, p, x):
+        return super().turned(p, x) if self.has_window(layer_of(p)) else x
+
+
+class ShortExaone4(Exaone4):
+    """Without windows all layers have positions."""
+
+    config = {**ROTARY, "model_type": "exaone4", "hidden_act": "silu", "sliding_window": None}
+    config |= {"layer_types": ["full_attention", "full_attention"]}
+
+    def has_window(self, layer):
+        return False
+
+    def turned(self, p, x):
+        return Llama.turned(self, p, x)
+
+
+class Starcoder2(Llama):
+    """Norms with biases, an MLP without a gate, biases everywhere."""
+
+    config = {
+        "model_type": "starcoder2",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "hidden_act": "gelu_pytorch_tanh",
+        "norm_epsilon": 1e-3,
+        "rope_theta": 50.0,
+        "sliding_window": 3,
+        "tie_word_embeddings": True,
+    }
+
+    def add_linear(self, name, outputs, inputs, bias=True):
+        super().add_linear(name, outputs, inputs, True)
+
+    def add_norm(self, name, size=WIDTH, bias=True, mean=1.0):
+        super().add_norm(name, size, True, mean)
+
+    def rms_norm(self, name, x):
+        return self.layer_norm(name, x, self.config["norm_epsilon"])
+
+    def add_mlp(self, p):
+        self.add_linear(p + "c_fc", HIDDEN, WIDTH)
+        self.add_linear(p + "c_proj", WIDTH, HIDDEN)
+
+    def mlp(self, p, x):
+        return self.linear(p + "c_proj", gelu_tanh(self.linear(p + "c_fc", x)))
 
 
 class Gemma(Llama):
@@ -361,11 +447,10 @@ class BidirectionalGemma3(Gemma3):
         return self.config["sliding_window"] // 2 if self.has_window(layer) else None
 
 
-def as_text_of(model_type, found):
+def as_text_of(model_type, found, left_out=("num_attention_heads", "num_key_value_heads")):
     """Under a prefix, with keys in an object of config.json, of which the default counts of heads are left out."""
     for row in found["tensors"]:
         row["name"] = "language_model." + row["name"]
-    left_out = ("num_attention_heads", "num_key_value_heads")
     text = {key: value for key, value in found["config"].items() if key not in left_out}
     return {**found, "config": {"model_type": model_type, "text_config": text}}
 
@@ -389,6 +474,49 @@ class Llava(Llama):
 
     def result(self):
         return as_text_of("llava", super().result())
+
+
+class Mistral3(Llama):
+    """The text of a model with vision: a Mistral with windows."""
+
+    def result(self):
+        return as_text_of("mistral3", super().result(), ())
+
+
+class Ministral3(Llama):
+    """The same without windows; queries are scaled from the 8,192nd token on."""
+
+    config = {**ROTARY, "model_type": "ministral3", "hidden_act": "silu", "sliding_window": None}
+    config |= {"rope_parameters": {"rope_type": "default", "rope_theta": 50.0, "llama_4_scaling_beta": 0.1}}
+
+    def has_window(self, layer):
+        return False
+
+    def result(self):
+        return as_text_of("mistral3", super().result(), ())
+
+
+class Qwen25Vl(Qwen2):
+    """The three positions of a token of text are the same."""
+
+    config = {**Qwen2.config, "model_type": "qwen2_5_vl", "use_sliding_window": False}
+    config |= {"rope_scaling": {"type": "mrope", "mrope_section": [1, 1]}}
+
+    def has_window(self, layer):
+        return False
+
+
+class Qwen3Vl(Qwen3):
+    """The same beside a vision model."""
+
+    config = {**Qwen3.config, "model_type": "qwen3_vl_text", "tie_word_embeddings": False}
+    config |= {"rope_scaling": {"rope_type": "default", "mrope_interleaved": True, "mrope_section": [1, 1, 1]}}
+
+    def result(self):
+        found = super().result()
+        for row in found["tensors"]:
+            row["name"] = row["name"].replace("model.", "model.language_model.", 1)
+        return {**found, "config": {"model_type": "qwen3_vl", "text_config": found["config"]}}
 
 
 class SmolLM3(Llama):
@@ -426,6 +554,191 @@ class Cohere(Llama):
     def logits(self, x):
         output = self.w["model.embed_tokens.weight"]
         return self.norm("model.norm", x) @ output.T * self.config["logit_scale"]
+
+
+class Cohere2(Cohere):
+    """Layers with a window turn, the others do not."""
+
+    config = {**Cohere.config, "model_type": "cohere2", "sliding_window": 3}
+    config |= {"layer_types": ["sliding_attention", "full_attention"]}
+    has_window = Olmo3.has_window
+
+    def turned(self, p, x):
+        return super().turned(p, x) if self.has_window(layer_of(p)) else x
+
+
+def softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+class MixtureOfExperts(Llama):
+    """In the place of the MLP a router and experts; `route` gives the weights of those that it chooses for a token."""
+
+    router, expert, experts, hidden = "mlp.gate", "mlp.experts.{}.", 4, 6
+    maps = ("gate_proj", "up_proj", "down_proj")
+    shared = None
+
+    def is_mixture(self, p):
+        return True
+
+    def add_gated(self, p, maps, hidden):
+        for name, (outputs, inputs) in zip(maps, ((hidden, WIDTH), (hidden, WIDTH), (WIDTH, hidden))):
+            self.add_linear(p + name, outputs, inputs)
+
+    def add_mlp(self, p):
+        p = p.removesuffix("mlp.")
+        if not self.is_mixture(p):
+            return super().add_mlp(p + "mlp.")
+        self.tensor(p + self.router + ".weight", [self.experts, WIDTH], 0.4)
+        for expert in range(self.experts):
+            self.add_gated(p + self.expert.format(expert), self.maps, self.hidden)
+        if self.shared:
+            self.add_gated(p + self.shared, self.maps, self.hidden + 2)
+
+    def gated(self, p, maps, x):
+        gate, up, down = (self.w[p + name + ".weight"] for name in maps)
+        return down @ (silu(gate @ x) * (up @ x))
+
+    def shared_weight(self, p, x):
+        return 1.0
+
+    def mlp(self, p, x):
+        p = p.removesuffix("mlp.")
+        if not self.is_mixture(p):
+            return super().mlp(p + "mlp.", x)
+        rows = []
+        for token in x:
+            row = np.zeros(WIDTH)
+            for expert, weight in self.route(p, token).items():
+                row += weight * self.gated(p + self.expert.format(expert), self.maps, token)
+            if self.shared:
+                row += self.shared_weight(p, token) * self.gated(p + self.shared, self.maps, token)
+            rows.append(row)
+        return np.array(rows)
+
+    def best(self, scores):
+        """The experts with the largest scores."""
+        return np.argsort(-scores)[: self.config["num_experts_per_tok"]]
+
+    def route(self, p, x):
+        """Softmax over all experts, then the largest weights, which add up to 1 by `norm_topk_prob`."""
+        weights = softmax(self.w[p + self.router + ".weight"] @ x)
+        chosen = self.best(weights)
+        total = weights[chosen].sum() if self.config.get("norm_topk_prob") else 1.0
+        return {expert: weights[expert] / total for expert in chosen}
+
+
+class Mixtral(MixtureOfExperts):
+    """Softmax over the scores of the chosen experts."""
+
+    config = {**ROTARY, "model_type": "mixtral", "hidden_act": "silu", "num_experts_per_tok": 2, "num_local_experts": 4}
+    router, expert = "block_sparse_moe.gate", "block_sparse_moe.experts.{}."
+    maps = ("w1", "w3", "w2")
+
+    def route(self, p, x):
+        scores = self.w[p + self.router + ".weight"] @ x
+        chosen = self.best(scores)
+        return dict(zip(chosen, softmax(scores[chosen])))
+
+
+class Qwen3Moe(Qwen3, MixtureOfExperts):
+    """The first layer has an MLP."""
+
+    config = {
+        **ROTARY,
+        "model_type": "qwen3_moe",
+        "hidden_act": "silu",
+        "head_dim": 6,
+        "num_experts_per_tok": 2,
+        "norm_topk_prob": True,
+        "mlp_only_layers": [0],
+    }
+
+    def is_mixture(self, p):
+        return layer_of(p) not in self.config["mlp_only_layers"]
+
+
+class Qwen2Moe(MixtureOfExperts):
+    """Weights that do not add up to 1, and an expert that runs on every token, whose weight is a sigmoid."""
+
+    config = {**ROTARY, "model_type": "qwen2_moe", "hidden_act": "silu", "num_experts_per_tok": 3}
+    query_bias, shared = True, "mlp.shared_expert."
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        self.add_linear(p + "shared_expert_gate", 1, WIDTH)
+
+    def shared_weight(self, p, x):
+        return 1 / (1 + math.exp(-(self.w[p + "mlp.shared_expert_gate.weight"] @ x)[0]))
+
+
+class Olmoe(NormOfAllHeads, MixtureOfExperts):
+    config = {**ROTARY, "model_type": "olmoe", "hidden_act": "silu", "num_experts_per_tok": 2, "norm_topk_prob": False}
+
+
+class SigmoidRouter(MixtureOfExperts):
+    """Sigmoids of the scores; a correction of each expert is added where experts are chosen. With groups only those of
+    the best ones are, by the sum of their two largest corrected scores."""
+
+    correction = None
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        p = p.removesuffix("mlp.")
+        if self.is_mixture(p):
+            self.tensor(p + self.correction, [self.experts], 0.1)
+
+    def route(self, p, x):
+        scores = 1 / (1 + np.exp(-(self.w[p + self.router + ".weight"] @ x)))
+        choosing = scores + self.w[p + self.correction]
+        groups = choosing.reshape(self.config.get("n_group", 1), -1)
+        best = np.argsort(-np.sort(groups, axis=1)[:, -2:].sum(axis=1))[: self.config.get("topk_group", 1)]
+        allowed = np.isin(np.arange(len(choosing)) // groups.shape[1], best)
+        chosen = self.best(np.where(allowed, choosing, -np.inf))
+        factor = self.config.get("routed_scaling_factor", 1.0) / scores[chosen].sum()
+        return {expert: factor * scores[expert] for expert in chosen}
+
+
+class MinimaxM2(NormOfAllHeads, SigmoidRouter):
+    """A half of a head's coordinates turn."""
+
+    config = {
+        **ROTARY,
+        "model_type": "minimax_m2",
+        "hidden_act": "silu",
+        "rotary_dim": 2,
+        "num_experts_per_tok": 2,
+        "scoring_func": "sigmoid",
+        "tie_word_embeddings": False,
+    }
+    router, expert = "block_sparse_moe.gate", "block_sparse_moe.experts.{}."
+    maps, correction = ("w1", "w3", "w2"), "block_sparse_moe.e_score_correction_bias"
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], 2)
+
+
+class Glm45(SigmoidRouter):
+    """Groups of experts, a factor, and an expert that runs on every token."""
+
+    config = {
+        **ROTARY,
+        "model_type": "glm4_moe",
+        "hidden_act": "silu",
+        "partial_rotary_factor": 0.5,
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 2.5,
+        "n_group": 4,
+        "topk_group": 2,
+        "tie_word_embeddings": False,
+    }
+    experts, query_bias = 8, True
+    correction, shared = "mlp.gate.e_score_correction_bias", "mlp.shared_experts."
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], 2)
 
 
 class GptOss(Llama):
@@ -545,6 +858,33 @@ class Phi3(Llama):
     def mlp(self, p, x):
         gate, up = np.split(self.linear(p + "gate_up_proj", x), 2, axis=1)
         return self.linear(p + "down_proj", silu(gate) * up)
+
+
+class Glm4(Phi3):
+    """Norms of the outputs of attention and MLP; a half of a head's coordinates turns, in neighbours."""
+
+    config = {**ROTARY, "model_type": "glm4", "hidden_act": "silu", "partial_rotary_factor": 0.5}
+    query_bias = True
+    norms = ["input_layernorm", "post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm"]
+    add_projections, projections = Llama.add_projections, Llama.projections
+
+    def turned(self, p, x):
+        return np.concatenate([rotated_neighbours(x[..., :2], self.config["rope_theta"]), x[..., 2:]], axis=-1)
+
+    def block(self, p, x):
+        read = self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        x = x + self.rms_norm(p + "post_self_attn_layernorm", read)
+        hidden = self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+        return x + self.rms_norm(p + "post_mlp_layernorm", hidden)
+
+
+class SeedOss(Qwen2):
+    """No windows."""
+
+    config = {**ROTARY, "model_type": "seed_oss", "hidden_act": "silu"}
+
+    def has_window(self, layer):
+        return False
 
 
 class NeoX(Model):
@@ -934,15 +1274,34 @@ class UseLite(Model):
 
 def generate():
     return {
-        "LLaMA": [Llama().result(), Qwen2().result(), Qwen3().result()],
+        "LLaMA": [
+            Llama().result(),
+            SeedOss().result(),
+            Mistral3().result(),
+            Ministral3().result(),
+            Qwen2().result(),
+            Qwen3().result(),
+        ],
+        "Qwen VL": [Qwen25Vl().result(), Qwen3Vl().result()],
         "OLMo 2": [Olmo2().result()],
+        "OLMo 3": [Olmo3().result()],
+        "EXAONE 4": [Exaone4().result(), ShortExaone4().result()],
+        "StarCoder2": [Starcoder2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
         "Cohere": [Cohere().result()],
+        "Cohere 2": [Cohere2().result()],
+        "GLM-4": [Glm4().result()],
         "LLaVA": [Llava().result()],
         "gpt-oss": [GptOss().result()],
+        "Mixtral": [Mixtral().result()],
+        "Qwen 3 MoE": [Qwen3Moe().result()],
+        "Qwen 2 MoE": [Qwen2Moe().result()],
+        "OLMoE": [Olmoe().result()],
+        "MiniMax M2": [MinimaxM2().result()],
+        "GLM-4.5": [Glm45().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],

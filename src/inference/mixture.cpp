@@ -1,0 +1,107 @@
+#include "inference/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXf;
+using Eigen::VectorXf;
+
+constexpr std::uint64_t kMostExperts = 1 << 16;
+constexpr double kLargestFactor = 1e6;
+constexpr float kLeast = -std::numeric_limits<float>::infinity();
+
+float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+
+/// Puts the scores of all but the best groups below every other one.
+void keep_best_groups(const RouterRules& rules, VectorXf& scores) {
+  const Index size = scores.size() / rules.groups;
+  VectorXf best(rules.groups);
+  for (Index group = 0; group < rules.groups; ++group) {
+    float first = kLeast, second = kLeast;
+    for (Index i = group * size; i < (group + 1) * size; ++i) {
+      second = std::max(second, std::min(first, scores[i]));
+      first = std::max(first, scores[i]);
+    }
+    best[group] = first + (rules.pair_scores && size > 1 ? second : 0);
+  }
+  for (int left = rules.groups; left > rules.best_groups; --left) {
+    Index worst = 0;
+    best.minCoeff(&worst);
+    best[worst] = -kLeast;
+    scores.segment(worst * size, size).setConstant(kLeast);
+  }
+}
+
+/// Replaces the scores of a token's experts by their weights.
+void weigh(const Router& router, Eigen::Ref<VectorXf> scores) {
+  const RouterRules& rules = router.rules;
+  const float largest = scores.maxCoeff();
+  for (float& score : scores) {
+    score = rules.scores == RouterScores::sigmoid ? sigmoid(score) : std::exp(score - largest);
+  }
+  if (rules.scores == RouterScores::softmax) scores /= scores.sum();
+  VectorXf choosing = scores;
+  if (router.correction.size() > 0) choosing += router.correction;
+  keep_best_groups(rules, choosing);
+  float sum = 0;
+  for (int k = 0; k < rules.chosen; ++k) {
+    Index best = 0;
+    choosing.maxCoeff(&best);
+    choosing[best] = kLeast;
+    sum += scores[best];
+    scores[best] = -scores[best];  // which marks it, as none is negative
+  }
+  const bool adds_up = rules.normalized || rules.scores == RouterScores::softmax_of_chosen;
+  const float factor = rules.factor / (adds_up ? sum : 1);
+  for (float& score : scores) score = std::max(0.0F, -score) * factor;
+}
+
+}  // namespace
+
+RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys) {
+  const auto count = [&](std::string_view key) {
+    return static_cast<int>(keys.integer(key, kMostExperts).value_or(1));
+  };
+  if (!keys.has(names.chosen_key)) {
+    throw FormatError(keys.name(), "it has no '" + std::string(names.chosen_key) + "'");
+  }
+  RouterRules rules;
+  rules.scores = names.scores;
+  rules.chosen = count(names.chosen_key);
+  rules.normalized = keys.flag(names.normalized_key).value_or(names.normalized);
+  rules.factor = static_cast<float>(keys.number(names.factor_key, 0, kLargestFactor).value_or(1));
+  rules.groups = count(names.groups_key);
+  rules.best_groups = count(names.best_groups_key);
+  rules.pair_scores = !names.correction.empty();
+  return rules;
+}
+
+MatrixXf route(const Router& router, const MatrixXf& states) {
+  MatrixXf weights = router.scores(states);
+  for (Index t = 0; t < states.cols(); ++t) weigh(router, weights.col(t));
+  if (router.shared == 0) return weights;
+  weights.conservativeResize(weights.rows() + 1, Eigen::NoChange);
+  weights.bottomRows(1).setOnes();
+  if (router.shared_gate.weight.size() > 0) {
+    weights.bottomRows(1) = router.shared_gate(states).unaryExpr(&sigmoid);
+  }
+  return weights;
+}
+
+std::vector<Index> tokens_of_expert(const MatrixXf& weights, Index expert) {
+  std::vector<Index> tokens;
+  for (Index t = 0; t < weights.cols(); ++t) {
+    if (weights(expert, t) != 0) tokens.push_back(t);
+  }
+  return tokens;
+}
+
+}  // namespace eigenscope

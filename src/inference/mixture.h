@@ -1,0 +1,49 @@
+// Mixtures of experts: a router chooses for each token which MLPs run on it.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "checkpoint/config_keys.h"
+#include "checkpoint/family.h"
+#include "inference/linear.h"
+
+namespace eigenscope {
+
+/// How a router's scores become the weights of the experts, by config.json.
+struct RouterRules {
+  RouterScores scores = RouterScores::softmax;
+  int chosen = 1;           ///< experts of a token
+  bool normalized = false;  ///< the weights of the chosen ones add up to `factor`
+  float factor = 1;
+  /// Only experts of the `best_groups` groups with the largest scores, of
+  /// `groups` that follow one another and are of one size, are chosen: by the
+  /// largest score of a group, or with `pair_scores` by the sum of its two
+  /// largest.
+  int groups = 1, best_groups = 1;
+  bool pair_scores = false;
+};
+
+/// Throws FormatError naming the key when a number is missing or out of range.
+RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys);
+
+struct Router {
+  RouterRules rules;
+  Linear scores;               ///< experts x d
+  Eigen::VectorXf correction;  ///< added to the scores that choose, not to the
+                               ///< weights; empty for none
+  /// Of experts that run on every token: the weight of each is sigmoid(gate x),
+  /// 1 without a gate (1 x d).
+  int shared = 0;
+  Linear shared_gate;
+};
+
+/// The weight of each expert, those that run on every token last, for each of
+/// the states that an MLP would read (d x T): experts x T, 0 for those that do
+/// not run.
+Eigen::MatrixXf route(const Router& router, const Eigen::MatrixXf& states);
+
+/// The columns of a row of route() that are not 0.
+std::vector<Eigen::Index> tokens_of_expert(const Eigen::MatrixXf& weights, Eigen::Index expert);
+
+}  // namespace eigenscope
