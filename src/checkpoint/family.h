@@ -128,12 +128,9 @@ struct MaskedHead {
   std::string_view dense = {}, norm = {}, output = {}, output_bias = {};
 };
 
-/// What a router makes of its scores.
-enum class RouterScores {
-  softmax,            ///< over all experts
-  softmax_of_chosen,  ///< over the chosen ones
-  sigmoid
-};
+/// What a router makes of its scores: a softmax over all experts, which is one over the chosen ones where their weights
+/// are made to add up to 1, or the sigmoid of each.
+enum class RouterScores { softmax, sigmoid };
 
 /// The router of a mixture of experts, and its keys in config.json.
 struct RouterNames {

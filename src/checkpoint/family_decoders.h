@@ -190,14 +190,14 @@ constexpr Family jamba() {
   return row;
 }
 
-// A softmax over all experts whose largest weights are made to add up to 1 is one over the chosen experts.
 constexpr Family mixtral() {
   Family row = variant(llama(), "Mixtral", " mixtral ");
   row.rotary.default_base = 1e6;
   row.window = {.model_types = " mixtral "};
   row.text.epsilon = 1e-5;
   row.text.experts = {.router = {.weight = "layers.{n}.block_sparse_moe.gate.weight",
-                                 .scores = RouterScores::softmax_of_chosen},
+                                 .normalized_key = {},
+                                 .normalized = true},
                       .each = {"layers.{n}.block_sparse_moe.experts.{e}.w1.weight",
                                "layers.{n}.block_sparse_moe.experts.{e}.w3.weight",
                                "layers.{n}.block_sparse_moe.experts.{e}.w2.weight"}};
@@ -268,8 +268,6 @@ constexpr Family minimax() {
   RouterNames& router = row.text.experts.router;
   router.correction = "layers.{n}.block_sparse_moe.e_score_correction_bias";
   router.scores = RouterScores::sigmoid;
-  router.normalized_key = {};
-  router.normalized = true;
   return row;
 }
 
@@ -471,7 +469,6 @@ constexpr Family glm4() {
   return row;
 }
 
-// The first layers have an MLP.
 constexpr Family glm4_moe() {
   Family row = variant(qwen3_moe(), "GLM-4.5", " glm4_moe ");
   row.rotary = {.default_share = 0.5};

@@ -54,7 +54,7 @@ void LayerRest::start(int layer) {
       hidden = std::max(hidden, expert.up.outputs());
     }
     weights += mixture->router.rules.chosen * size_of(mixture->experts.front());
-    if (mixture->router.shared > 0) weights += size_of(mixture->experts.back());
+    if (mixture->router.shared) weights += size_of(mixture->experts.back());
   } else {
     hidden = stored_.mlp.up.outputs();
     weights += size_of(stored_.mlp);

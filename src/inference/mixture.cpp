@@ -59,8 +59,7 @@ void weigh(const Router& router, Eigen::Ref<VectorXf> scores) {
     sum += scores[best];
     scores[best] = -scores[best];  // which marks it, as none is negative
   }
-  const bool adds_up = rules.normalized || rules.scores == RouterScores::softmax_of_chosen;
-  const float factor = rules.factor / (adds_up ? sum : 1);
+  const float factor = rules.factor / (rules.normalized ? sum : 1);
   for (float& score : scores) score = std::max(0.0F, -score) * factor;
 }
 
@@ -87,7 +86,7 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys) {
 MatrixXf route(const Router& router, const MatrixXf& states) {
   MatrixXf weights = router.scores(states);
   for (Index t = 0; t < states.cols(); ++t) weigh(router, weights.col(t));
-  if (router.shared == 0) return weights;
+  if (!router.shared) return weights;
   weights.conservativeResize(weights.rows() + 1, Eigen::NoChange);
   weights.bottomRows(1).setOnes();
   if (router.shared_gate.weight.size() > 0) {

@@ -16,10 +16,8 @@ struct RouterRules {
   int chosen = 1;           ///< experts of a token
   bool normalized = false;  ///< the weights of the chosen ones add up to `factor`
   float factor = 1;
-  /// Only experts of the `best_groups` groups with the largest scores, of
-  /// `groups` that follow one another and are of one size, are chosen: by the
-  /// largest score of a group, or with `pair_scores` by the sum of its two
-  /// largest.
+  /// Only experts of the `best_groups` groups with the largest scores, of `groups` that follow one another and are of
+  /// one size, are chosen: by the largest score of a group, or with `pair_scores` by the sum of its two largest.
   int groups = 1, best_groups = 1;
   bool pair_scores = false;
 };
@@ -30,17 +28,13 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys);
 struct Router {
   RouterRules rules;
   Linear scores;               ///< experts x d
-  Eigen::VectorXf correction;  ///< added to the scores that choose, not to the
-                               ///< weights; empty for none
-  /// Of experts that run on every token: the weight of each is sigmoid(gate x),
-  /// 1 without a gate (1 x d).
-  int shared = 0;
-  Linear shared_gate;
+  Eigen::VectorXf correction;  ///< added to the scores that choose alone; empty for none
+  bool shared = false;         ///< one more expert runs on every token
+  Linear shared_gate;          ///< 1 x d: that one's weight is sigmoid(gate x), or 1 without a gate
 };
 
-/// The weight of each expert, those that run on every token last, for each of
-/// the states that an MLP would read (d x T): experts x T, 0 for those that do
-/// not run.
+/// The weight of each expert, that which runs on every token last, for each of the states that an MLP would read (d x
+/// T): experts x T, 0 for those that do not run.
 Eigen::MatrixXf route(const Router& router, const Eigen::MatrixXf& states);
 
 /// The columns of a row of route() that are not 0.

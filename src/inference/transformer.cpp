@@ -502,7 +502,7 @@ StoredMixture Transformer::mixture(int layer) const {
   }
   if (names.shared.down.empty()) return mixture;
   mixture.experts.push_back(mlp(names.shared, layer, false));
-  mixture.router.shared = 1;
+  mixture.router.shared = true;
   if (!names.shared_gate.empty()) {
     mixture.router.shared_gate = linear(names.shared_gate, layer, 1, width_).read();
   }
