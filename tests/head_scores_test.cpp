@@ -14,6 +14,7 @@
 #include "paths.h"
 #include "safetensors_writer.h"
 #include "spectrum/directionality.h"
+#include "support/row_forms.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;
@@ -152,6 +153,23 @@ TEST_CASE("there is no bound where the length of the inputs is not known", "[che
   PhiLayer broken;
   broken.shift[3] = kUnknown;
   CHECK(std::isnan(bound_of(first_head(broken.file()))));
+}
+
+TEST_CASE("forms of rows are those of the dense product for every remainder of a strip or a tile",
+          "[spectrum]") {
+  for (const Index count : {1, 7, 64, 130}) {
+    for (const Index inner : {1, 4, 15, 17, 33}) {
+      const MatrixXd rows = random_matrix(count, inner, 10),
+                     square = random_matrix(inner, inner, 11);
+      const MatrixXd upper = square.triangularView<Eigen::Upper>();
+      const VectorXd dense = (rows * upper).cwiseProduct(rows).rowwise().sum();
+      // What is below the diagonal does not count.
+      CHECK((row_forms(rows, square) - dense).norm() < 1e-13 * dense.norm());
+      const VectorXd single =
+          row_forms(Eigen::MatrixXf(rows.cast<float>()), Eigen::MatrixXf(square.cast<float>()));
+      CHECK((single - dense).norm() < 1e-5 * dense.norm());
+    }
+  }
 }
 
 TEST_CASE("directionality is 1 for outlying columns, -1 for outlying rows, 0 for neither",
