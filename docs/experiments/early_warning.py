@@ -86,11 +86,10 @@ def seeds_interval(values, seeds, random):
     places = [np.flatnonzero(seeds == seed) for seed in np.unique(seeds)]
     if not places:
         return math.nan, math.nan
-    draws = [
-        np.median(values[np.concatenate([places[k] for k in random.integers(len(places), size=len(places))])])
-        for _ in range(DRAWS)
-    ]
-    return tuple(float(end) for end in np.quantile(draws, (0.025, 0.975)))
+    drawn = np.sort(random.integers(len(places), size=(DRAWS, len(places))), axis=1)
+    distinct, times = np.unique(drawn, axis=0, return_counts=True)
+    medians = [np.median(values[np.concatenate([places[k] for k in seeds])]) for seeds in distinct]
+    return tuple(float(end) for end in np.quantile(np.repeat(medians, times), (0.025, 0.975)))
 
 
 def separation(values, steps, failing, healthy, reached, starts, horizon, key):

@@ -94,7 +94,7 @@ const DRAWLESS: FigureId[] = [
   'head-distance',
   'rotary-circuits',
   ...(['published', 'rates', 'escape', 'strength', 'trainability'] as const),
-  ...(['plateaus', 'equal-deviation', 'wall', 'scatter', 'attention-entries'] as const),
+  ...(['plateaus', 'equal-deviation', 'early-warning', 'wall', 'scatter', 'attention-entries'] as const),
 ];
 
 /** Lines under an exported picture that do not lie within its width. */
