@@ -1,11 +1,11 @@
 // The figure of early warnings: where heads go before a run fails, and how early each alarm is.
 import { short } from '../../../charts/format';
-import { lineEntry } from '../../../charts/legend';
+import { legend, lineEntry } from '../../../charts/legend';
 import { series } from '../../../charts/palette';
 import { chart, dot, line, link, ruleX, ruleY, text } from '../../../charts/plot';
 import { finiteCell } from '../../../charts/table';
 import { tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
-import { lineLegend, panelOf, titleMark, type Panel, type Size } from '../experiments/panels';
+import { panelOf, titleMark, type Panel, type Size } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { runsText } from '../experiments/rows';
 import type { PublishedCell } from '../experiments/results';
@@ -75,11 +75,12 @@ export const earlyWarningFigure: PanelsDescription<Warnings> = {
     const columns = width >= WIDE ? 2 : 1;
     const height = 80 + ROW * shown.rows.alarms.length;
     const size = { width: width / columns, height };
+    const fates = FATES.map((text, i) => ({ text, kind: 'dot' as const, colours: [series[PLACES[i]]] }));
     const line = { ...lineEntry('freezing line', 2), colours: ['var(--muted)'] };
     return {
       columns,
       height,
-      names: lineLegend(FATES, width, [line], PLACES),
+      names: legend([...fates, line], 0, width),
       panels: [trajectories(size, shown), leads(size, shown.rows.alarms)],
     };
   },
@@ -152,7 +153,7 @@ function leads({ width, height }: Size, alarms: readonly Alarm[]): Panel {
     marginRight: 14,
     marginTop: 36,
     marginBottom: 40,
-    x: { label: 'lead in steps, median →', labelAnchor: 'center', zero: true, ticks: 4 },
+    x: { label: 'median →', labelAnchor: 'right', zero: true, ticks: 4 },
     y: { domain: [sorted.length - 0.5, -0.7], axis: null },
     marks: [
       ruleX([0], { strokeOpacity: 0.3 }),
