@@ -12,6 +12,7 @@
 #include "checkpoint/gguf_parts.h"
 #include "checkpoint/shard_index.h"
 #include "checkpoint/torch_file.h"
+#include "checkpoint/trainer_state.h"
 #include "io/file_format.h"
 #include "support/error.h"
 
@@ -133,6 +134,17 @@ bool holds_weights(const fs::path& folder) {
          is_file(folder / kTorchIndex) || !torch_files(files_ending(folder, "")).empty();
 }
 
+/// Also a link that leads nowhere.
+bool is_step_folder(const fs::directory_entry& entry) {
+  std::error_code error;
+  const std::string name = entry.path().filename().string();
+  try {
+    return !entry.is_regular_file(error) && step_in_name(name).has_value();
+  } catch (const FormatError&) {
+    return true;  // a number out of range, which is refused where it is opened
+  }
+}
+
 }  // namespace
 
 std::string weights_among(const std::string& folder, const std::vector<std::string>& names) {
@@ -173,12 +185,13 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
   return files;
 }
 
-std::vector<std::string> find_checkpoints(const std::string& path) {
+std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps) {
   std::error_code error;
   if (!fs::is_directory(path, error) || holds_weights(path)) return {path};
   std::vector<std::string> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    if (entry.is_directory(error) && holds_weights(entry.path())) {
+    const bool is_step = with_steps && is_step_folder(entry);
+    if (is_step || (entry.is_directory(error) && holds_weights(entry.path()))) {
       found.push_back(entry.path().string());
     }
   }

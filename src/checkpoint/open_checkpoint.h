@@ -50,8 +50,9 @@ Checkpoint open_checkpoint(const std::string& path, const std::string& config_pa
                            bool look_beside = true);
 
 /// The checkpoints that `path` stands for: itself; or, for a folder without weights of its own, those
-/// of the folders in it that have some, in the order of their names. Throws FormatError for a folder
-/// that cannot be read.
-std::vector<std::string> find_checkpoints(const std::string& path);
+/// of the folders in it that have some, in the order of their names; `with_steps` also of those that are named as
+/// steps of a training (step_in_name), be they without weights or broken links: opening one says what is wrong. Throws
+/// FormatError for a folder that cannot be read.
+std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps = false);
 
 }  // namespace eigenscope

@@ -11,6 +11,7 @@
 #include "checkpoint/open_checkpoint.h"
 #include "cli/output.h"
 #include "cli/remote/remote_checkpoint.h"
+#include "cli/runs/steps.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -37,6 +38,8 @@ constexpr const char* kModel =
     "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint or a folder with "
     "either; or owner/name[@revision][/file] on the Hugging Face Hub or the URL of a file or "
     "index, read by HTTP ranges";
+constexpr const char* kSeveral =
+    "; several are allowed, also in folders of folders and as owner/name@revision,revision,...";
 
 /// Files beside the weights that some operations have fields for.
 struct SideFile {
@@ -46,7 +49,8 @@ struct SideFile {
 };
 constexpr std::array kSideFiles{
     SideFile{FieldSource::tokenizer, "--tokenizer", "tokenizer.json"},
-    SideFile{FieldSource::preprocessor, "--preprocessor", "preprocessor_config.json"}};
+    SideFile{FieldSource::preprocessor, "--preprocessor", "preprocessor_config.json"},
+    SideFile{FieldSource::trainer_state, "--trainer-state", "trainer_state.json"}};
 
 /// The files that a text names, which is a path, a name or a URL. Files `beside` the weights are those of a remote
 /// checkpoint alone.
@@ -112,9 +116,9 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
                                     default_runs(operation)));
   }
   if (!any_) return;
-  CLI::Option* const model = app.add_option(
-      "MODEL", models_,
-      several ? std::string(kModel) + "; several are allowed, also in folders of folders" : kModel);
+  several_ = several;
+  CLI::Option* const model =
+      app.add_option("MODEL", models_, several ? std::string(kModel) + kSeveral : kModel);
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(
@@ -136,14 +140,19 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
 
 std::vector<std::string> CheckpointOptions::paths() const {
   std::vector<std::string> found;
-  for (const std::string& path : models_) {
-    for (std::string& checkpoint : find_checkpoints(path)) found.push_back(std::move(checkpoint));
+  for (const std::string& model : models_) {
+    for (const std::string& path : each_revision(model)) {
+      for (std::string& one : find_checkpoints(path, several_)) found.push_back(std::move(one));
+    }
   }
-  if (!config_.empty() && found.size() > 1) {
-    throw InvalidArgument("config", "be given with one checkpoint only",
+  const auto state = side_paths_.find(FieldSource::trainer_state);
+  const bool has_state = state != side_paths_.end() && !state->second.empty();
+  if ((has_state || !config_.empty()) && found.size() > 1) {
+    throw InvalidArgument(has_state ? "trainer_state" : "config",
+                          "be given with one checkpoint only",
                           "found " + std::to_string(found.size()));
   }
-  return found;
+  return in_step_order(found);
 }
 
 bool CheckpointOptions::names(const std::string& path) const {
@@ -154,8 +163,10 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
   // Text needs the tokenizer, pictures the preprocessor.
   const auto is_used = [&](const SideFile& side) {
     return side_paths_.contains(side.source) &&
-           reader.given_pictures() == (side.source == FieldSource::preprocessor);
+           (side.source == FieldSource::trainer_state ||
+            reader.given_pictures() == (side.source == FieldSource::preprocessor));
   };
+  reader.folder = checkpoint_name(path).name;
   std::set<std::string> beside;
   for (const SideFile& side : kSideFiles) {
     if (is_used(side) && side_paths_.at(side.source).empty()) beside.insert(side.name);

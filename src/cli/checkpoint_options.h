@@ -10,14 +10,16 @@
 
 namespace eigenscope::cli {
 
-/// MODEL, --config and, where the operation has fields for them, --changed, --tokenizer and --preprocessor; or RUNS.
+/// MODEL, --config and, where the operation has fields for them, --changed, --tokenizer, --preprocessor and
+/// --trainer-state; or RUNS.
 class CheckpointOptions {
  public:
   /// Adds those that the operation has fields for; `several` allows more than one MODEL.
   void add_to(CLI::App& app, const Operation& operation, bool several = false);
 
-  /// The checkpoints that were named: a folder of folders stands for those in it. Throws
-  /// InvalidArgument for a config.json given for more than one checkpoint.
+  /// The checkpoints that were named: a folder of folders stands for those in it, a list of revisions for each of them,
+  /// the steps of a run in their order (in_step_order). Throws InvalidArgument for a config.json or trainer_state.json
+  /// given for more than one checkpoint.
   std::vector<std::string> paths() const;
   /// Whether the path itself was typed, and not only a folder that it is in.
   bool names(const std::string& path) const;
@@ -27,7 +29,7 @@ class CheckpointOptions {
   void give(TypedFields::Reader& reader) const;
 
  private:
-  bool any_ = false;
+  bool any_ = false, several_ = false;
   std::vector<std::string> models_, runs_;
   std::string config_, changed_, changed_config_;
   std::map<FieldSource, std::string> side_paths_;  // of other files beside the weights

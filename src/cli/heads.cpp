@@ -12,6 +12,7 @@
 #include "cli/json_result.h"
 #include "cli/remote/remote_checkpoint.h"
 #include "cli/runs/checkpoint_grid.h"
+#include "cli/runs/steps.h"
 #include "operations/operations.h"
 #include "support/error.h"
 #include "support/named_after.h"
@@ -46,6 +47,7 @@ struct HeadsCommand {
       throw InvalidArgument("layers", "be omitted with --csv, whose rows are the heads");
     }
     const std::vector<std::string> paths = checkpoints.paths();
+    for (const std::string& path : paths) note_steps_in(path);
     if (HeadSettings counts; fields.given("heads")) {  // an empty text is refused too
       set_head_counts(list_items(fields.text("heads")), counts);
     }
@@ -74,10 +76,12 @@ struct HeadsCommand {
     }
     Json heads = Json::array(), layers = Json::array(), excluded = Json::array();
     Json like;
+    AlikeSteps steps;
     for (const auto& [path, job] : jobs) {
       if (!read(path, [&] { run_job(*job); })) continue;
       print_notes(*job, paths.size() > 1 ? path + ": " : "");
       const Json found = json_of(*job);
+      steps.check(path, found);
       const auto take = [&](const char* list, Json& all) {
         for (Json row : found[list]) {
           row["model"] = path;

@@ -68,6 +68,8 @@ bool is_file(const InputField& field) {
   return field.kind == FieldKind::file || field.kind == FieldKind::files;
 }
 
+bool is_folder(const InputField& field) { return field.source == FieldSource::model_folder; }
+
 }  // namespace
 
 void print_notes(const Job& job, const std::string& model) {
@@ -100,7 +102,7 @@ void TypedFields::add_to(CLI::App& app, const Describe& describe,
                          const std::set<std::string>& left_out) {
   Options options;
   options.fields = [&](const InputField& field) {
-    if (is_file(field) || left_out.contains(field.name)) return;
+    if (is_file(field) || is_folder(field) || left_out.contains(field.name)) return;
     Typed& typed = typed_[field.name];
     const std::string name = option_name(field.name);
     if (field.kind == FieldKind::flag) {
@@ -148,6 +150,10 @@ void TypedFields::Reader::visit(const InputField& field) {
     if (given == files.end()) return;
     if (field.kind == FieldKind::files) field.files() = given->second;
     if (field.kind == FieldKind::file) field.file() = given->second.front();
+    return;
+  }
+  if (is_folder(field)) {
+    field.text() = folder;
     return;
   }
   if (!typed_.given(field.name)) return set_default(field);

@@ -18,7 +18,7 @@ namespace eigenscope::cli {
 class TypedFields {
  public:
   using Describe = std::function<void(InputFields&)>;
-  /// Adds the options of all fields but files and those in `left_out`.
+  /// Adds the options of all fields but files, the folder's name and those in `left_out`.
   void add_to(CLI::App& app, const Describe& describe, const std::set<std::string>& left_out = {});
   void add_to(CLI::App& app, const Operation& operation) { add_to(app, operation.describe_input); }
   /// Gives an option a text, unless the user wrote one. False where there is no such option.
@@ -37,6 +37,7 @@ class TypedFields {
     bool given_pictures() const;
 
     std::map<FieldSource, std::vector<File>> files;  ///< absent ones are not there
+    std::string folder;                              ///< FieldSource::model_folder
 
    private:
     const TypedFields& typed_;

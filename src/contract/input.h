@@ -54,6 +54,8 @@ enum class FieldSource {
   model,           ///< MODEL: the files of weights
   model_index,     ///< MODEL: the index of its shards
   model_config,    ///< --config, or config.json beside the weights
+  model_folder,    ///< MODEL: the name of its folder, or its revision
+  trainer_state,   ///< --trainer-state, or trainer_state.json beside the weights
   tokenizer,       ///< --tokenizer, or tokenizer.json beside the weights
   preprocessor,    ///< --preprocessor, or preprocessor_config.json beside the weights
   changed,         ///< --changed: the files of weights of a second checkpoint
@@ -150,12 +152,14 @@ class InputFields {
            .get = [&member] { return member ? 1.0 : 0.0; },
            .meaning = meaning});
   }
-  void text(const char* name, std::string& member, Help meaning, Help note = {}) {
+  void text(const char* name, std::string& member, Help meaning, Help note = {},
+            FieldSource source = FieldSource::option) {
     visit({.name = name,
            .kind = FieldKind::text,
            .member = &member,
            .meaning = meaning,
-           .note = note});
+           .note = note,
+           .source = source});
   }
   /// Entries are checked as the parameter `element`. The default is the list that
   /// the member has; where it has entries, an empty list is refused.

@@ -12,6 +12,7 @@
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
 #include "checkpoint/several_stacks.h"
+#include "checkpoint/trainer_state.h"
 #include "inference/text_family.h"
 #include "operations/checkpoint_input.h"
 #include "operations/operations.h"
@@ -35,6 +36,8 @@ enum class Frame { identity, embeddings };
 
 struct HeadsInput {
   CheckpointFiles files;
+  std::string folder;
+  File trainer_state;
   std::string heads;
   std::optional<int> key_heads;
   QueryKeyInput query_key;
@@ -49,6 +52,11 @@ struct HeadsInput {
 
 void describe(InputFields& f, HeadsInput& in) {
   describe(f, in.files);
+  f.text("folder", in.folder,
+         "name of the checkpoint's folder, or its revision; checkpoint-N and stepN have the step",
+         {}, FieldSource::model_folder);
+  f.file(FieldSource::trainer_state, "trainer_state", in.trainer_state,
+         "trainer_state.json of the Trainer of Hugging Face, for `step` and losses");
   f.text("heads", in.heads,
          "attention heads per layer, N; STACK=N for one of several stacks, separated by commas",
          "from config.json");
@@ -114,7 +122,7 @@ struct HeadsResult {
   int heads_read = 0;
   double bytes_read = 0;
   std::vector<std::string> excluded, notes;
-  std::optional<Eigen::Index> step;  ///< of a training run
+  TrainingProgress progress;
   double qk_clip = 0;
   bool eigenvalues = true, measures = true;
 };
@@ -124,10 +132,13 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   out.text("model", result.model, "the checkpoint");
   describe(out, head);
-  out.nullable("step", result.step,
-               "completed steps of a checkpoint of `eigenscope train` or a snapshot of "
-               "eigenscope_monitor.py; "
-               "null for others");
+  out.nullable("step", result.progress.step,
+               "completed training steps: of a checkpoint of `eigenscope train` or a snapshot of "
+               "eigenscope_monitor.py, or from the name of the folder or revision or from "
+               "trainer_state.json; null for others");
+  out.nullable("loss", result.progress.loss, "last training loss in trainer_state.json, or null");
+  out.nullable("eval_loss", result.progress.eval_loss,
+               "last validation loss in trainer_state.json, or null");
   out.nullable("bias_query", head.bias_query,
                "norm of the query bias over that of the query weights; null without a bias");
   out.nullable("bias_key", head.bias_key,
@@ -191,6 +202,7 @@ class HeadsJob {
   explicit HeadsJob(const HeadsInput& in)
       : in_(in),
         tensors_(open_tensors(in.files)),
+        progress_(training_of(in, *tensors_)),
         heads_(open(in, tensors_), centred_kernel(in.tokens.process())) {
     if (in.frame == Frame::embeddings) covariance_.emplace(tensors_, heads_.scan().embeddings());
     heads_.set_settings({{!in.traces}});
@@ -238,7 +250,8 @@ class HeadsJob {
       if (heads_.done()) result.layers.push_back(layer_row(score, heads_.reports()));
     }
     result.notes = scan.notes();
-    result.step = training_step(*tensors_);
+    result.progress = progress_;
+    if (!progress_.note.empty()) result.notes.push_back(progress_.note);
     result.qk_clip = in_.qk_clip;
     if (!in_.query_key.average) result.offset = static_cast<double>(in_.query_key.offset);
     result.heads_read = scan.heads_read();
@@ -250,6 +263,11 @@ class HeadsJob {
   }
 
  private:
+  static TrainingProgress training_of(const HeadsInput& in, const Safetensors& tensors) {
+    if (const auto step = training_step(tensors)) return {.step = step};
+    return training_progress(in.folder, in.trainer_state.get());
+  }
+
   static HeadScan open(const HeadsInput& in, const std::shared_ptr<const Safetensors>& tensors) {
     HeadSettings settings = in.query_key.settings(in.tokens.length);
     if (!in.heads.empty()) set_head_counts(list_items(in.heads), settings);
@@ -271,6 +289,7 @@ class HeadsJob {
 
   HeadsInput in_;
   std::shared_ptr<const Safetensors> tensors_;
+  TrainingProgress progress_;
   HeadReader heads_;
   std::optional<EmbeddingCovariance> covariance_;
   std::optional<GaussianRows> rows_;

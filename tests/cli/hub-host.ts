@@ -51,6 +51,7 @@ export async function hostHub(models: Record<string, HostedModel>): Promise<HubH
     const { path, range } = note('store', request);
     const [, name, file] = /^\/([^/]+\/[^/]+)\/(.+)$/.exec(path) ?? [];
     const { files, sending = 'ranges' } = models[name];
+    if (!files[file]) return response.writeHead(404).end();
     const count = counted(sending === 'expiring' ? (request.url ?? '') : name);
     send(response, files[file], range, sending, count);
   });
@@ -69,7 +70,7 @@ export async function hostHub(models: Record<string, HostedModel>): Promise<HubH
     if (!model || (model.access === 'private' && !knows)) return refuse(knows ? 404 : 401, 'RepoNotFound');
     const isGated = model.access === 'gated' || model.access === 'closed';
     if (ofApi) {
-      if (revision !== 'main' && revision !== 'v1') return refuse(404, 'RevisionNotFound');
+      if (!['main', 'v1', 'step1000', 'step2000'].includes(revision!)) return refuse(404, 'RevisionNotFound');
       const siblings = Object.entries(model.files).map(([rfilename, { length }]) => ({ rfilename, size: length }));
       return response.end(JSON.stringify({ sha: COMMIT, gated: isGated && 'auto', siblings }));
     }

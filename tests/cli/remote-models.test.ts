@@ -122,6 +122,22 @@ describe('a model is read by its name', () => {
     expect(gguf.stderr).not.toContain('config.json');
   });
 
+  test('at several revisions, of which a missing one is named', async () => {
+    const { status, stdout, stderr } = await ask(['heads', 'a/wide@step2000,step1000,step3000']);
+    const { heads, excluded } = JSON.parse(stdout);
+    expect(heads.map((it: { model: string; step: number }) => [it.model, it.step])).toEqual(
+      [1000, 2000].flatMap((step) => [0, 1].map(() => [`a/wide@step${step}`, step])),
+    );
+    const single = headsOf(JSON.stringify(json('heads', {}, join(folder, 'wide'))));
+    expect(headsOf(stdout).slice(0, 2)).toEqual(single.map((head) => ({ ...head, step: 1000 })));
+    expect([status, excluded]).toEqual([0, [expect.stringContaining("has no revision 'step3000'")]]);
+    expect(stderr).toContain("has no revision 'step3000'");
+    const ranges = hub.asked.filter(({ host }) => host === 'store').map(({ range }) => range!);
+    const bytes = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    expect(bytes).toBeLessThan(2 * (2 * 4 * WIDTH * WIDTH + 4 * BLOCK));
+    expect((await ask(['heads', 'a/wide@step1000,step1000'])).stderr).toContain('MODEL must ');
+  });
+
   test('with its tokenizer, and beside another', async () => {
     const sentence = ['--text', 'The whale swims.', '--csv'];
     const { stdout, stderr } = await ask(['attend', 'a/minilm', ...sentence]);

@@ -10,7 +10,7 @@ export const DOCUMENTS = [
 ];
 
 /** Models of the Hub, which tests without a network leave out. */
-const HUB = /\beigenscope \S+ (openai-community|sentence-transformers|google)\//;
+const HUB = /\beigenscope \S+ (openai-community|sentence-transformers|google|EleutherAI)\//;
 
 /** The blocks of code with commands of eigenscope, without the lines that need a network or a cluster. */
 export function blocksOf(document: string): string[] {

@@ -1,5 +1,6 @@
 #include "cli/remote/remote_checkpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +14,8 @@
 #include "checkpoint/config.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint/shard_index.h"
+#include "checkpoint/trainer_state.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/remote/hub.h"
 #include "cli/remote/remote_source.h"
@@ -114,10 +117,25 @@ bool is_url(const std::string& text) {
   return text.starts_with("https://") || text.starts_with("http://");
 }
 
+bool is_path(const std::string& text) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(text, error));
+}
+
+std::vector<std::string> each_revision(const std::string& text) {
+  const std::size_t at = text.find('@');
+  if (is_url(text) || is_path(text) || text.find(',', at) == std::string::npos) return {text};
+  const std::size_t end = std::min(text.find('/', at), text.size());
+  std::vector<std::string> models;
+  for (const std::string& revision : distinct_items("MODEL", text.substr(at + 1, end - at - 1))) {
+    models.push_back(text.substr(0, at + 1) + revision + text.substr(end));
+  }
+  return models;
+}
+
 std::optional<RemoteCheckpoint> open_remote(const std::string& model,
                                             const std::set<std::string>& beside) {
-  std::error_code error;
-  if (std::filesystem::exists(model, error)) return std::nullopt;
+  if (is_path(model)) return std::nullopt;
   const std::optional<HubModel> named = hub_model(model);
   if (!named && !is_url(model)) return std::nullopt;
   if (named && !is_url(model)) check_no_path(model, *named);
@@ -134,9 +152,10 @@ std::optional<RemoteCheckpoint> open_remote(const std::string& model,
   }
   note_requests(folder, checkpoint.files, whole);
   for (const std::string& name : whole) {
-    const bool is_tokenizer = name == "tokenizer.json";
-    File file =
-        folder.fetch(name, is_tokenizer ? TextTokenizer::kLargestFile : Config::kLargestFile);
+    const std::uint64_t largest = name == "tokenizer.json"       ? TextTokenizer::kLargestFile
+                                  : name == "trainer_state.json" ? kLargestTrainerState
+                                                                 : Config::kLargestFile;
+    File file = folder.fetch(name, largest);
     if (!file) continue;
     (name == "config.json" ? checkpoint.files.config : checkpoint.beside[name]) = std::move(file);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "checkpoint/checkpoint_files.h"
 #include "contract/input.h"
@@ -18,6 +19,14 @@ struct RemoteCheckpoint {
 
 /// Whether a text begins with http:// or https://. It may have a key or a password, which messages must not show.
 bool is_url(const std::string& text);
+
+/// Whether a file, a folder or a link has this name here, even a link that leads nowhere.
+bool is_path(const std::string& text);
+
+/// `owner/name@revision` for each of owner/name@revision,revision,..., with what stands behind them (`/file`); only the
+/// text itself for a path that exists and for a text of another form. Throws InvalidArgument ("MODEL") for a revision
+/// that is there twice.
+std::vector<std::string> each_revision(const std::string& text);
 
 /// The checkpoint that `model` names: `owner/name` on the Hub, also with `@revision` and `/file` (hub_model), or a URL
 /// that begins with http:// or https:// and ends with the name of a file of weights or an index, as for find_files.
