@@ -42,9 +42,9 @@ export interface Panel {
   points: Mark[];
 }
 
-/** Panels in one picture: two in a row where there is room. */
+/** Panels in one picture: two in a row where there are as many and room. */
 export function panels(options: readonly PanelOptions[], width: number, label: string) {
-  const columns = width < WIDE ? 1 : 2;
+  const columns = width < WIDE ? 1 : Math.min(2, options.length);
   const own = Math.floor((width - (columns - 1) * GAP) / columns);
   const keys = options.map(({ entries }) => legend(entries, LEFT, own - 8, TITLE));
   const top = Math.max(...keys.map((it) => it.height));
@@ -75,7 +75,7 @@ function draw(
     height,
     marginTop: top + BELOW,
     marginLeft: LEFT,
-    marginRight: 12,
+    marginRight: 20,
     marginBottom: 38,
     x: {
       type: x.log ? 'log' : 'linear',

@@ -64,6 +64,7 @@ const controls = {
   scatter_x: text('Horizontal axis', { help: 'Column of the table of heads', default: 'previous_token' }),
   scatter_y: text('Vertical axis', { help: 'Column of the table of heads', default: 'induction' }),
   scatter_colour: text('Colour', { help: 'Column of the table of heads', default: 'layer' }),
+  steps_column: text('Column over the steps', { help: 'Column of the table of heads', default: 'frobenius' }),
   spread: spreadControl,
   zoom: choice('Scale', { own: 'per head', common: 'shared' }),
   order: text('Order', {

@@ -10,6 +10,10 @@ export interface Checkpoint extends CheckpointFiles {
   tokenizer: File | null;
   /** preprocessor_config.json of a vision model. */
   preprocessor: File | null;
+  /** trainer_state.json of the Trainer of Hugging Face. */
+  trainer_state?: File | null;
+  /** Name of its folder, or its revision: checkpoint-N and stepN have the step of a training run. */
+  folder?: string;
   /** The model type whose conventions a person has chosen; without it that of config.json. */
   model_type?: string;
   /** The only stack that is read, of a file with several. */

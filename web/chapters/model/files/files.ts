@@ -86,6 +86,9 @@ export function leftOutText(files: readonly FolderFile[]): string {
   return sentences.filter(Boolean).join(' ');
 }
 
+const TRAINER_STATE = 'trainer_state.json';
+/** What is read beside the weights and config.json. */
+const BESIDE = ['adapter_config.json', 'tokenizer.json', 'preprocessor_config.json', TRAINER_STATE];
 const WEIGHTS = /\.(safetensors|gguf|bin|pt|pth|ckpt)$/;
 const ENDINGS = ['.safetensors', '.gguf', '.bin'];
 /** Shards by the index that lists them. */
@@ -117,11 +120,11 @@ export function folderFile(file: File): FolderFile {
 
 /**
  * The checkpoints among files, in the order of their folders and names (numbers by their size): each file of weights,
- * the parts of a GGUF model together, or all of a folder with an index of shards, with the config.json, tokenizer.json
- * and preprocessor_config.json of its folder or, where it has none, of the nearest folder above. Training state, copies
- * (copyOf) and the blobs of the Hub's cache are none. Without any the largest file that is no JSON is taken, for the
- * reader to say what it is. Of one model, or else the one of `open`, there are also those with the LoRA adapters among
- * the files.
+ * the parts of a GGUF model together, or all of a folder with an index of shards, with the trainer_state.json of its
+ * folder, and the config.json, tokenizer.json and preprocessor_config.json of its folder or, where it has none, of the
+ * nearest folder above. Training state, copies (copyOf) and the blobs of the Hub's cache are none. Without any the
+ * largest file that is no JSON is taken, for the reader to say what it is. Of one model, or else the one of
+ * `open`, there are also those with the LoRA adapters among the files.
  */
 export function checkpointsOf(files: FolderFile[], open: readonly Checkpoint[] = []): Checkpoint[] {
   const { adapters, others } = adaptersOf(files);
@@ -179,6 +182,8 @@ function modelsOf(files: FolderFile[]): Checkpoint[] {
       config: nearest(files, it.folder, 'config.json') ?? loneJson(files),
       tokenizer: nearest(files, it.folder, 'tokenizer.json'),
       preprocessor: nearest(files, it.folder, 'preprocessor_config.json'),
+      trainer_state: inFolder(files, it.folder, TRAINER_STATE),
+      folder: lastOf(it.folder),
     }));
 }
 
@@ -195,21 +200,25 @@ function weightsOf({ file, folder }: FolderFile, all: FolderFile[]): Pick<Checkp
 /** The folder's name, where that distinguishes the checkpoint from the others. */
 function nameOf({ file, folder }: FolderFile, all: FolderFile[]): string {
   const alone = all.filter((it) => it.folder === folder).length === 1;
-  return alone && folder ? folder.slice(folder.lastIndexOf('/') + 1) : file.name;
+  return alone && folder ? lastOf(folder) : file.name;
+}
+
+const lastOf = (folder: string) => folder.slice(folder.lastIndexOf('/') + 1);
+
+function inFolder(files: FolderFile[], folder: string, name: string): File | null {
+  return files.find((it) => it.folder === folder && it.file.name === name)?.file ?? null;
 }
 
 function nearest(files: FolderFile[], folder: string, name: string): File | null {
   for (let at = folder; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-    const found = files.find((it) => it.folder === at && it.file.name === name);
-    if (found) return found.file;
-    if (at === '') return null;
+    const found = inFolder(files, at, name);
+    if (found || at === '') return found;
   }
 }
 
 /** A config under another name, where there is no doubt. */
 function loneJson(files: FolderFile[]): File | null {
-  const others = ['tokenizer.json', 'preprocessor_config.json', 'adapter_config.json'];
-  const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && !others.includes(file.name));
+  const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && !BESIDE.includes(file.name));
   return lone.length === 1 ? lone[0].file : null;
 }
 
@@ -259,9 +268,7 @@ const MOST_OTHERS = 100;
 
 /** Files of which a checkpoint is made. */
 const isWanted = (name: string) =>
-  WEIGHTS.test(name) ||
-  shardsOf(name) !== null ||
-  ['config.json', 'adapter_config.json', 'tokenizer.json', 'preprocessor_config.json'].includes(name);
+  WEIGHTS.test(name) || shardsOf(name) !== null || ['config.json', ...BESIDE].includes(name);
 
 /** A file that is not opened yet. */
 interface Found {

@@ -107,6 +107,12 @@ export function hubModel(text: string): HubModel | null {
 const isPlain = (text: string) => /^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(text);
 const isWeights = (text: string) => WEIGHT_ENDINGS.some((ending) => text.endsWith(ending));
 
+/** `owner/name@revision` for each of `owner/name@revision,revision,...`; any other text itself. */
+export function eachRevision(text: string): string[] {
+  const [, name, revisions = '', file] = /^([^:@]+@)([^/@]+,[^/@]+)(.*)$/.exec(text) ?? [];
+  return revisions ? revisions.split(',').map((it) => name + it + file) : [text];
+}
+
 /** What the Hub says of a model. */
 interface Listing {
   /** Owner and name. */
@@ -198,7 +204,12 @@ export async function remoteCheckpoint(address: string, signal: AbortSignal): Pr
   const model = hubModel(address);
   if (!model) return checkpointAt(urlOf(address), signal);
   const { name, url } = await hubAddress(model, signal);
-  return { ...(await checkpointAt(url, signal)), name };
+  const { revision } = model;
+  return {
+    ...(await checkpointAt(url, signal)),
+    name: revision === 'main' ? name : `${name}@${revision}`,
+    folder: revision,
+  };
 }
 
 async function checkpointAt(url: URL, signal: AbortSignal): Promise<Checkpoint> {

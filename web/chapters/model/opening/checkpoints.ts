@@ -120,7 +120,8 @@ export function scan(
   options: RunOptions<'heads'>,
 ): Promise<Output<'heads'>> {
   const { model_type } = state;
-  const input = { ...weightsOf(checkpoint), ...finding, ...askedOf(state), model_type };
+  const { folder = '', trainer_state = null } = checkpoint;
+  const input = { ...weightsOf(checkpoint), folder, trainer_state, ...finding, ...askedOf(state), model_type };
   return pool.run('heads', input, options);
 }
 

@@ -28,7 +28,7 @@ import {
   withoutCheckpoint,
   type FolderFile,
 } from '../files/files';
-import { remoteCheckpoint } from '../files/remote';
+import { AddressError, eachRevision, remoteCheckpoint } from '../files/remote';
 import { loadSample, weightsBytes } from '../../shared/sample-weights';
 import type { Store } from '../state';
 import { USE_LITE } from '../reading/samples';
@@ -197,12 +197,23 @@ export class CheckpointOpener {
     }
   }
 
-  /** Asks another host for a checkpoint. */
+  /** Asks another host for a checkpoint, or for several revisions of a model. */
   private async fetch(address: string): Promise<void> {
     const { signal } = this.begin();
-    this.say(`Requesting ${address}.`, '');
     try {
-      await this.open([await remoteCheckpoint(address, signal)]);
+      const found: Checkpoint[] = [];
+      const refused: AddressError[] = [];
+      for (const one of eachRevision(address)) {
+        this.say(`Requesting ${one}.`, '');
+        try {
+          found.push(await remoteCheckpoint(one, signal));
+        } catch (error) {
+          if (!(error instanceof AddressError)) throw error;
+          refused.push(error);
+        }
+      }
+      if (found.length === 0) throw refused[0];
+      await this.open(found, refused.map(({ message }) => `Not opened: ${message}.`).join(' '));
     } catch (error) {
       this.fail(error, signal);
     } finally {
