@@ -90,7 +90,7 @@ MatrixXf route(const Router& router, const MatrixXf& states) {
   weights.conservativeResize(weights.rows() + 1, Eigen::NoChange);
   weights.bottomRows(1).setOnes();
   if (router.shared_gate.weight.size() > 0) {
-    weights.bottomRows(1) = router.shared_gate(states).unaryExpr(&sigmoid);
+    weights.bottomRows(1) = router.shared_gate(states).unaryExpr(&sigmoid<float>);
   }
   return weights;
 }

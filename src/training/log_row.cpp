@@ -12,7 +12,8 @@ namespace {
 
 template <std::size_t N>
 std::size_t index_of(const std::array<LoggedMeasure, N>& measures, std::string_view name) {
-  const auto place = std::ranges::find(measures, name, &LoggedMeasure::name);
+  const auto place = std::find_if(measures.begin(), measures.end(),
+                                  [&](const auto& measure) { return measure.name == name; });
   if (place == measures.end())
     throw InvalidArgument("measure", "be one of the log", "found '" + std::string(name) + "'");
   return static_cast<std::size_t>(place - measures.begin());
