@@ -1130,7 +1130,8 @@ TEST_CASE(
     REQUIRE(heads.size() == 4);
     for (const HeadFactors& head : heads) check_head(head, towers.stacks[0], 0, true);
     // The other one by its name, with its own part of the configuration.
-    CheckpointFiles files{.model = {std::make_shared<MemorySource>("model.safetensors", bytes)}};
+    CheckpointFiles files;
+    files.model = {std::make_shared<MemorySource>("model.safetensors", bytes)};
     files.stack = "vision_tower.model";
     HeadScan named(open_tensors(files), &config);
     for (const HeadFactors& head : read_all(named)) check_head(head, vision, 1, true);
