@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
  * The most bytes that script, styles, markup and the engine may have together, compressed: 6.1 s on a line of
  * 1.6 Mbit/s. Figures that open with the build's answer do not wait for the engine.
  */
-export const MOST = 1_215_000;
+export const MOST = 1_225_000;
 
 /** Compressed bytes of script, styles and markup, and of the engine. Throws without a build. */
 export function sizes(): { page: number; engine: number } {

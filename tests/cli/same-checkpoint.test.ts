@@ -167,7 +167,7 @@ test('a sharded LLaMA by options and by names', () => {
     `${named[0]}: it is missing; ${join(shards, named.at(-1)!)} names it`,
   );
   const list = finish(native, 'tensors', given);
-  expect(list).toEqual({ known: true, pictures: false, names: Object.keys(LLAMA).sort(), unknown: [] });
+  expect(list).toEqual({ known: true, pictures: false, stacks: [], names: Object.keys(LLAMA).sort(), unknown: [] });
 });
 
 test('a wide LLaMA in BF16, whose products are formed in single precision', () => {
