@@ -1182,10 +1182,9 @@ TEST_CASE("layers of Step 3.7 have as many heads as their rows make of the width
       add(file, attention + "k_proj.weight", "F32", 2, 4, kWidth);
     }
     const Config config = Config::parse(two_heads("step3p7", R"(,"num_key_value_heads":1)" + more));
+    const HeadScan scan(open(file.bytes()), &config);
     std::vector<int> heads;
-    for (const LayerPlan& layer : HeadScan(open(file.bytes()), &config).plan()) {
-      heads.push_back(layer.heads);
-    }
+    for (const LayerPlan& layer : scan.plan()) heads.push_back(layer.heads);
     return heads;
   };
   CHECK(heads_of(R"(,"head_dim":4)") == std::vector{2, 3});
