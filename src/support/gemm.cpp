@@ -121,16 +121,8 @@ void multiply(Index inner, std::span<const Product<Scalar, Sum>> products) {
     }
     return;
   }
-#ifdef __x86_64__
-  const int bits = vector_bits();
-  if (bits == 512) {
-    return in_512_bits([&]() EIGENSCOPE_INLINE_LAMBDA { multiply_with<64>(inner, products); });
-  }
-  if (bits == 256) {
-    return in_256_bits([&]() EIGENSCOPE_INLINE_LAMBDA { multiply_with<32>(inner, products); });
-  }
-#endif
-  multiply_with<16>(inner, products);
+  with_widest_vectors([&](auto bytes)
+                          EIGENSCOPE_INLINE_LAMBDA { multiply_with<bytes>(inner, products); });
 }
 
 template void multiply(Index, std::span<const Product<float>>);

@@ -83,19 +83,10 @@ EIGENSCOPE_INLINE VectorXd forms_with(const Matrix<Scalar>& rows, const Matrix<S
 
 template <class Scalar>
 VectorXd forms(const Matrix<Scalar>& rows, const Matrix<Scalar>& upper) {
-  VectorXd found;
-#ifdef __x86_64__
-  const int bits = vector_bits();
-  if (bits == 512) {
-    in_512_bits([&]() EIGENSCOPE_INLINE_LAMBDA { found = forms_with<64>(rows, upper); });
-    return found;
-  }
-  if (bits == 256) {
-    in_256_bits([&]() EIGENSCOPE_INLINE_LAMBDA { found = forms_with<32>(rows, upper); });
-    return found;
-  }
-#endif
-  return forms_with<16>(rows, upper);
+  VectorXd values;
+  with_widest_vectors([&](auto bytes)
+                          EIGENSCOPE_INLINE_LAMBDA { values = forms_with<bytes>(rows, upper); });
+  return values;
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Loops in the widest vectors that the processor has; the library itself is compiled for any x86-64.
 #pragma once
 
+#include <cstddef>
+#include <type_traits>
+
 namespace eigenscope {
 
 // A function compiled for wider vectors only uses them in what is inlined into it.
@@ -22,16 +25,26 @@ __attribute__((target("avx512f"))) void in_512_bits(const Work& work) {
 }
 #endif
 
-/// Calls work(), an EIGENSCOPE_INLINE_LAMBDA, compiled for vectors of vector_bits(). Loops of independent entries
-/// and lane_sum give the same bits with vectors of any width.
+/// Bytes of a vector, as a constant of its type.
+template <std::size_t count>
+using VectorBytes = std::integral_constant<std::size_t, count>;
+
+/// Calls work(VectorBytes<n>()), an EIGENSCOPE_INLINE_LAMBDA, compiled for vectors of n = vector_bits()/8 bytes.
 template <class Work>
-void in_widest_vectors(const Work& work) {
+void with_widest_vectors(const Work& work) {
 #ifdef __x86_64__
   const int bits = vector_bits();
-  if (bits == 512) return in_512_bits(work);
-  if (bits == 256) return in_256_bits(work);
+  if (bits == 512) return in_512_bits([&]() EIGENSCOPE_INLINE_LAMBDA { work(VectorBytes<64>()); });
+  if (bits == 256) return in_256_bits([&]() EIGENSCOPE_INLINE_LAMBDA { work(VectorBytes<32>()); });
 #endif
-  work();
+  work(VectorBytes<16>());
+}
+
+/// The same for work() that does not need to know the width. Loops of independent entries and lane_sum give the same
+/// bits with vectors of any width.
+template <class Work>
+void in_widest_vectors(const Work& work) {
+  with_widest_vectors([&](auto) EIGENSCOPE_INLINE_LAMBDA { work(); });
 }
 
 }  // namespace eigenscope
