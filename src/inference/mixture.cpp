@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "nn/activation.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -17,8 +18,6 @@ using Eigen::VectorXf;
 constexpr std::uint64_t kMostExperts = 1 << 16;
 constexpr double kLargestFactor = 1e6;
 constexpr float kLeast = -std::numeric_limits<float>::infinity();
-
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 /// Puts the scores of all but the best groups below every other one.
 void keep_best_groups(const RouterRules& rules, VectorXf& scores) {
@@ -90,7 +89,8 @@ MatrixXf route(const Router& router, const MatrixXf& states) {
   weights.conservativeResize(weights.rows() + 1, Eigen::NoChange);
   weights.bottomRows(1).setOnes();
   if (router.shared_gate.weight.size() > 0) {
-    weights.bottomRows(1) = router.shared_gate(states).unaryExpr(&sigmoid<float>);
+    weights.bottomRows(1) =
+        router.shared_gate(states).unaryExpr([](float score) { return sigmoid(score); });
   }
   return weights;
 }
