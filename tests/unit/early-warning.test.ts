@@ -39,8 +39,8 @@ describe('an alarm', () => {
 });
 
 test('a loss fails where it stays above that before the fault', () => {
-  expect(failureStep(rowsOf([4, 3.9, 4.3, 4.5, 4.6]), 10)).toBe(30);
-  expect(failureStep(rowsOf([4, 3.9, 4.5, 4.1, 4.6]), 10)).toBe(40);
-  expect(failureStep(rowsOf([4, 3.9, 4.5, 4.1]), 10)).toBeNull();
-  expect(failureStep([], 10)).toBeNull();
+  expect(failureStep(rowsOf([4, 3.9, 4.3, 4.5, 4.6]), 10, 0.5)).toBe(30);
+  expect(failureStep(rowsOf([4, 3.9, 4.5, 4.1, 4.6]), 10, 0.5)).toBe(40);
+  expect(failureStep(rowsOf([4, 3.9, 4.5, 4.1]), 10, 0.5)).toBeNull();
+  expect(failureStep([], 10, 0.5)).toBeNull();
 });

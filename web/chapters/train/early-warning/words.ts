@@ -52,6 +52,10 @@ export function alarmName({ signal, direction, threshold, given }: Alarm): strin
   return `${signalName(signal)} ${direction > 0 ? '>' : '<'} ${short(threshold)}${given ? ' (freezing)' : ''}`;
 }
 
+/** By how many bits per byte more a loss has failed, as the plan says. */
+export const excessOf = ({ analysis }: PublishedResults) =>
+  analysis.find(({ kind }) => kind === 'early_warning')?.excess ?? NaN;
+
 /** The step at which each run of the file reaches the failure level; null for runs that do not fail. */
 export function failuresOf(results: PublishedResults): (number | null)[] {
   return rowsOfKind<{ reached: (number | null)[] }>(results, 'fates')[0].reached;
@@ -74,8 +78,6 @@ export function advantageText(results: PublishedResults): string {
 
 /** Logged rows before a loss's own that its z score is taken over. */
 const WINDOW = 10;
-/** Bits per byte above which a loss has failed. */
-const EXCESS = 0.5;
 
 function zScore(rows: readonly Row[], at: number): number {
   const past = rows.slice(Math.max(0, at - WINDOW), at).map(({ value }) => value.bits_per_byte);
@@ -95,10 +97,10 @@ export function alarmStep(rows: readonly Row[], { signal, direction, threshold }
   return rows.find(({ step }, at) => step > from && rings(at))?.step ?? null;
 }
 
-/** The first logged step after `from` from which on the validation loss is above that before by the excess of the plan. */
-export function failureStep(rows: readonly Row[], from: number): number | null {
+/** The first logged step after `from` from which on the validation loss is above that before by more than `excess`. */
+export function failureStep(rows: readonly Row[], from: number, excess: number): number | null {
   const before = rows.findLast(({ step }) => step <= from);
   if (!before) return null;
-  const isBelow = ({ step, value }: Row) => step <= from || value.bits_per_byte <= before.value.bits_per_byte + EXCESS;
+  const isBelow = ({ step, value }: Row) => step <= from || value.bits_per_byte <= before.value.bits_per_byte + excess;
   return rows[rows.findLastIndex(isBelow) + 1]?.step ?? null;
 }

@@ -89,7 +89,7 @@ export interface PublishedResults {
   references: Record<Reference, number>;
   summary: SummaryRow[];
   /** With what each was asked for. */
-  analysis: { kind: string; below?: number; tolerance?: number; rows: Record<string, unknown>[] }[];
+  analysis: { kind: string; below?: number; tolerance?: number; excess?: number; rows: Record<string, unknown>[] }[];
   /** Logged steps after 0. */
   steps: number[];
   cells: PublishedCell[];

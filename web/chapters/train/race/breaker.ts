@@ -1,6 +1,6 @@
 import { count, short } from '../../../charts/format';
 import { child, html } from '../../../ui/dom';
-import { alarmName, alarmsOf, alarmStep, failureStep, signalAt, type Alarm } from '../early-warning/words';
+import { alarmName, alarmsOf, alarmStep, excessOf, failureStep, signalAt, type Alarm } from '../early-warning/words';
 import { loadResults } from '../experiments/files';
 import { regularizers } from '../methods';
 import type { RunComparison } from '../runs/comparison';
@@ -32,6 +32,7 @@ export class RunBreaker {
   private status = child(this.host, '[data-break-status]');
   /** Published; none before they came. */
   private alarms: Alarm[] = [];
+  private excess = NaN;
   private watched = new Set<Alarm>();
 
   constructor(private comparison: RunComparison) {
@@ -58,7 +59,9 @@ export class RunBreaker {
   private async load(): Promise<void> {
     if (this.host.open && this.alarms.length === 0) {
       try {
-        this.alarms = alarmsOf(await loadResults('early-warning-ramp'));
+        const results = await loadResults('early-warning-ramp');
+        this.alarms = alarmsOf(results);
+        this.excess = excessOf(results);
         const known = ['z score', 'gradient_norm'];
         const first = this.alarms.filter(({ chosen, given, signal }) => chosen || given || known.includes(signal));
         this.watched = new Set(first);
@@ -89,18 +92,8 @@ export class RunBreaker {
     const { injected, rows, failure } = run;
     this.button.disabled = run.done || injected !== null;
     const from = injected?.fault_step ?? null;
-    const failed = from === null ? null : failure ? run.step : failureStep(rows, from);
-    this.status.textContent =
-      injected === null
-        ? run.done
-          ? 'The run has ended: Start over.'
-          : ''
-        : from === null
-          ? 'The fault waits for the steps under way.'
-          : `Fault at step ${count(from)}. ` +
-            (failed === null
-              ? 'The loss has not failed.'
-              : `The loss ${failure ? 'stopped being finite' : 'failed'} at step ${count(failed)}.`);
+    const failed = from === null ? null : failure ? run.step : failureStep(rows, from, this.excess);
+    this.status.textContent = statusText(run, this.excess, failed);
     this.more.replaceChildren(
       new Option('choose', ''),
       ...this.alarms.map((alarm, i) => new Option(`${this.watched.has(alarm) ? '✓ ' : ''}${alarmName(alarm)}`, `${i}`)),
@@ -109,6 +102,16 @@ export class RunBreaker {
       ...this.alarms.filter((alarm) => this.watched.has(alarm)).map((alarm) => rowOf(alarm, run, from, failed)),
     );
   }
+}
+
+/** Whether the fault has acted, and from which step on the loss has failed. */
+function statusText({ done, failure, injected }: TrainingRun, excess: number, failed: number | null): string {
+  if (!injected) return done ? 'The run has ended: Start over.' : '';
+  if (injected.fault_step === null) return 'The fault waits for the steps under way.';
+  const fault = `Fault at step ${count(injected.fault_step)}. The loss`;
+  if (failed === null) return `${fault} is not ${short(excess)} bits above that before.`;
+  if (failure) return `${fault} is not finite at step ${count(failed)}.`;
+  return `${fault} stays ${short(excess)} bits above that before from step ${count(failed)} on.`;
 }
 
 /** What is published of an alarm, its value now, and at which step it rang. */

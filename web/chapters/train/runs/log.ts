@@ -68,20 +68,11 @@ const HEAD_MEANS = [
   ...LOGIT_PARTS,
 ] as (Shown & RunHeadMeasure)[];
 
-/** Measures of heads that alarms watch, by the extreme over the heads that is to be feared. */
-const WATCHED: Readonly<Record<'largest' | 'smallest', readonly RunHeadMeasure[]>> = {
-  largest: ['spread', 'self_excess', 'eta_f', 'sigma_max', 'largest_logit', 'entropy', 'sink', 'update_ratio'],
-  smallest: ['mean', 'entropy_bound', 'entropy', 'stable_rank', 'update_entropy'],
-};
-
-/** The largest, or the smallest, of those that are numbers; NaN for none. */
-function extremeOf(values: Float64Array, which: keyof typeof WATCHED): number {
-  let found = NaN;
-  for (const value of values) {
-    const isBeyond = which === 'largest' ? value > found : value < found;
-    if (isBeyond || (Number.isNaN(found) && !Number.isNaN(value))) found = value;
-  }
-  return found;
+/** The extremes of a measure over the heads that have one, by the names of alarms; NaN where none has. */
+function extremesOf(name: string, values: Float64Array): Record<string, number> {
+  const known = values.filter((value) => !Number.isNaN(value));
+  const of = (extreme: (...all: number[]) => number) => (known.length > 0 ? extreme(...known) : NaN);
+  return { [`${name}.largest`]: of(Math.max), [`${name}.smallest`]: of(Math.min) };
 }
 
 /** Mean of those that are numbers; NaN for none. */
@@ -127,10 +118,9 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
         bits_per_byte: value('bits_per_byte', at),
         gradient_norm: value('gradient_norm', at),
         last_residual: rowOf(log.layers.residual, count, at).at(-1)!,
-        ...Object.fromEntries(
-          (['largest', 'smallest'] as const).flatMap((which) =>
-            WATCHED[which].map((name) => [`${name}.${which}`, extremeOf(rowOf(log.heads[name], count, at), which)]),
-          ),
+        ...Object.assign(
+          {},
+          ...Object.entries(log.heads).map(([name, values]) => extremesOf(name, rowOf(values, count, at))),
         ),
       },
     };
