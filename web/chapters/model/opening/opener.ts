@@ -2,7 +2,7 @@ import { count } from '../../../charts/format';
 import { downloads } from '../../../engine/shipped';
 import { operationWith } from '../../../engine/operations';
 import { EngineError, type Pool } from '../../../engine/pool';
-import { child } from '../../../ui/dom';
+import { child, html } from '../../../ui/dom';
 import type { Head } from '../../../engine/protocol';
 import type { Checkpoint } from '../../shared/checkpoint';
 import {
@@ -327,11 +327,7 @@ export class CheckpointOpener {
   private offerStacks(stacks: readonly string[]): void {
     if (stacks.length === 0) return;
     const buttons = stacks.map((stack) => {
-      const button = Object.assign(document.createElement('button'), {
-        type: 'button',
-        className: 'quiet',
-        textContent: stack,
-      });
+      const button = html('button', { type: 'button', className: 'quiet', textContent: stack });
       button.addEventListener('click', () => {
         this.stack = stack;
         for (const it of buttons) it.ariaPressed = String(it === button);
