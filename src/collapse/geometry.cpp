@@ -1,10 +1,10 @@
 #include "collapse/geometry.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 
 #include "support/gemm.h"
+#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 Eigen::ArrayXd squared_singular_values(const Eigen::MatrixXd& matrix) {
   const Eigen::MatrixXd gram = matrix.rows() <= matrix.cols() ? times(matrix, matrix.transpose())
                                                               : transposed_times(matrix, matrix);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().array().max(0.0);
+  return symmetric_eigenvalues(gram).array().max(0.0);
 }
 
 double entropy_of_shares(const Eigen::ArrayXd& shares) {

@@ -1,6 +1,5 @@
 #include "collapse/token_plane.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 #include "attention/attention.h"
 #include "collapse/geometry.h"
 #include "support/gemm.h"
+#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {
@@ -26,15 +26,15 @@ Matrix2Xd principal_coordinates(const MatrixXd& centred) {
   const bool wide = centred.rows() <= centred.cols();
   const MatrixXd gram =
       wide ? times(centred, centred.transpose()) : transposed_times(centred, centred);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(gram);  // eigenvalues rise
+  const SymmetricEigen eigen = symmetric_eigen(gram);
   Matrix2Xd place = Matrix2Xd::Zero(2, centred.cols());
   for (Index axis = 0; axis < std::min<Index>(2, gram.rows()); ++axis) {
     const Index column = gram.rows() - 1 - axis;
-    const auto vector = solver.eigenvectors().col(column);
+    const auto vector = eigen.vectors.col(column);
     if (wide) {
       place.row(axis) = vector.transpose() * centred;
     } else {
-      place.row(axis) = std::sqrt(std::max(0.0, solver.eigenvalues()[column])) * vector.transpose();
+      place.row(axis) = std::sqrt(std::max(0.0, eigen.values[column])) * vector.transpose();
     }
   }
   return place;

@@ -4,13 +4,12 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
 #include "labs/estimate_over.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
 #include "support/shared_parameters.h"
+#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {
@@ -36,14 +35,14 @@ double within_walls(double place) {
 
 double relevant_share_of_eigenvectors(const Eigen::MatrixXd& logits) {
   const Eigen::MatrixXd symmetric = (logits + logits.transpose()) / 2;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
-  Eigen::VectorXd sizes = solver.eigenvalues().cwiseAbs();
+  const SymmetricEigen eigen = symmetric_eigen(symmetric);
+  Eigen::VectorXd sizes = eigen.values.cwiseAbs();
   double share = 0;
   for (Index i = 0; i < kRelevantFeatures; ++i) {
     Index largest = 0;
     sizes.maxCoeff(&largest);
     sizes[largest] = -1;
-    share += solver.eigenvectors().col(largest).head(kRelevantFeatures).squaredNorm();
+    share += eigen.vectors.col(largest).head(kRelevantFeatures).squaredNorm();
   }
   return share / kRelevantFeatures;
 }

@@ -1,10 +1,11 @@
 #include "labs/position_theory.h"
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {
@@ -27,9 +28,9 @@ std::pair<Eigen::VectorXd, Eigen::VectorXd> normal_quadrature(int count) {
   Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(count, count);
   for (int i = 1; i < count; ++i)
     jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(static_cast<double>(i));
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobi);
-  const Eigen::VectorXd at = solver.eigenvalues();
-  const Eigen::VectorXd weight = solver.eigenvectors().row(0).array().square().matrix();
+  const SymmetricEigen eigen = symmetric_eigen(jacobi);
+  const Eigen::VectorXd& at = eigen.values;
+  const Eigen::VectorXd weight = eigen.vectors.row(0).array().square().matrix();
   return {(at - at.reverse()) / 2, (weight + weight.reverse()) / 2};  // symmetric but for rounding
 }
 

@@ -1,13 +1,12 @@
 #include "spectrum/weighted_spectrum.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
-#include <stdexcept>
 
 #include "spectrum/eigenvalues.h"
 #include "support/error.h"
 #include "support/gemm.h"
+#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 
@@ -26,11 +25,7 @@ VectorXd squared_singular_values(const FactorProducts& products) {
   // Below zero is rounding.
   root *= factor.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal();
   const MatrixXd symmetric = transposed_times(root, times(products.query, root));
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
-  if (solver.info() != Eigen::Success) {
-    throw std::runtime_error("matrix: the eigenvalue iteration did not converge");
-  }
-  return solver.eigenvalues().cwiseMax(0);
+  return symmetric_eigenvalues(symmetric).cwiseMax(0);
 }
 
 Index WeightedSpectrum::components() const {
