@@ -20,6 +20,7 @@
 #include "inference/head_measures.h"
 #include "inference/text_attention.h"
 #include "inference_models.h"
+#include "llama_gguf.h"
 #include "minilm.h"
 #include "propagation/propagation.h"
 
@@ -209,6 +210,21 @@ TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[fo
   CHECK(tokens == expected.at("tokens").size());
   CHECK(rows >= static_cast<std::size_t>(model->layers()));
   CHECK(tokens >= static_cast<std::size_t>(model->layers()));
+}
+
+TEST_CASE("a LLaMA in GGUF has the forward pass of an independent script", "[forward]") {
+  const CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.gguf", llama_gguf().bytes())}, nullptr, nullptr};
+  const nlohmann::json expected = reference("llama-forward.json");
+  ForwardPass pass(std::make_shared<const Transformer>(open_tensors(files), *read_config(files)),
+                   {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
+  while (!pass.done()) pass.advance();
+  const auto last = expected.at("layers").back().at("last_token").get<std::vector<double>>();
+  const Eigen::VectorXf token = pass.tokens(0).rightCols(1);
+  REQUIRE(static_cast<std::size_t>(token.size()) == last.size());
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    CHECK_THAT(token[static_cast<Index>(i)], WithinAbs(last[i], 2e-5));
+  }
 }
 
 TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forward]") {

@@ -13,7 +13,6 @@
 #include "checkpoint/head_report.h"
 #include "checkpoint_failure.h"
 #include "inference_models.h"
-#include "minilm.h"
 #include "prediction/prediction.h"
 #include "prediction/spectral_expectations.h"
 #include "prediction/summary.h"

@@ -12,7 +12,6 @@
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference_models.h"
-#include "minilm.h"
 #include "prediction/mean_field.h"
 #include "prediction/prediction.h"
 #include "prediction/random_tokens.h"
