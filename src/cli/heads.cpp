@@ -77,10 +77,12 @@ struct HeadsCommand {
     Json heads = Json::array(), layers = Json::array(), excluded = Json::array();
     Json like;
     AlikeSteps steps;
-    for (const auto& [path, job] : jobs) {
-      if (!read(path, [&] { run_job(*job); })) continue;
-      print_notes(*job, paths.size() > 1 ? path + ": " : "");
-      const Json found = json_of(*job);
+    for (const auto& opened : jobs) {
+      const std::string& path = opened.first;  // clang 14 captures no structured binding
+      Job& job = *opened.second;
+      if (!read(path, [&] { run_job(job); })) continue;
+      print_notes(job, paths.size() > 1 ? path + ": " : "");
+      const Json found = json_of(job);
       steps.check(path, found);
       const auto take = [&](const char* list, Json& all) {
         for (Json row : found[list]) {
@@ -94,7 +96,7 @@ struct HeadsCommand {
         note("left out " + (paths.size() > 1 ? path + " " : "") + text.get<std::string>());
         excluded.push_back(text);
       }
-      like = described(*job)["heads"].front();
+      like = described(job)["heads"].front();
     }
     if (like.is_null() && !left_out.empty()) std::rethrow_exception(first);
     for (const std::string& reason : left_out) {
