@@ -115,6 +115,24 @@ TEST_CASE("layers come in the order of their numbers, and a step is as large as 
   CHECK(scan.advance().empty());
 }
 
+TEST_CASE("the parts of a checkpoint are its layers, of which each part has as many",
+          "[checkpoint]") {
+  SafetensorsWriter writer;
+  for (const int layer : {0, 1, 2, 3, 4}) add_layer(writer, layer);
+  const auto layers_of = [&](int number, int parts) {
+    HeadScan scan(open(writer.bytes()), nullptr, {.heads = kBertHeads});
+    scan.keep_part(number, parts);
+    std::vector<int> layers;
+    while (!scan.done()) layers.push_back(in_double(scan.advance().front()).layer);
+    CHECK(scan.heads_read() == scan.total_heads());
+    return layers;
+  };
+  CHECK(layers_of(0, 2) == std::vector<int>{0, 1});
+  CHECK(layers_of(1, 2) == std::vector<int>{2, 3, 4});
+  CHECK(layers_of(0, 1) == std::vector<int>{0, 1, 2, 3, 4});
+  CHECK(layers_of(1, 1).empty());
+}
+
 TEST_CASE("weights need not be square", "[checkpoint]") {
   SafetensorsWriter writer;
   writer.add(name(0, "query.weight"), "F32", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});

@@ -58,7 +58,7 @@ export function typesOf({ properties }) {
 const namesOf = (schema) => schema.enum ?? (schema.items && namesOf(schema.items));
 
 /**
- * What the page needs to know of the operations while it runs: partitions of the work, input fields with choices, their
+ * What the page needs to know of the operations while it runs: how the work is divided, input fields with choices, their
  * meanings and defaults, and the names behind the numbers in arrays of choices.
  */
 export function factsOf({ properties }) {
@@ -67,7 +67,8 @@ export function factsOf({ properties }) {
     const fields = entries(input);
     const having = (key) =>
       Object.fromEntries(fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]));
-    const facts = { partitions: operation['x-partitions'], fields: fields.map(([field]) => field) };
+    const { 'x-partitions': partitions, 'x-joins': joins } = operation;
+    const facts = { partitions, joins, fields: fields.map(([field]) => field) };
     const arrays = entries(operation.properties.result.properties).filter(
       ([, schema]) => schema['x-typed-array'] && namesOf(schema),
     );

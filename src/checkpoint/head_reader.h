@@ -26,7 +26,9 @@ class HeadReader {
 
   bool done() const { return scan_.done() && !has_tiles(); }
   const HeadScan& scan() const { return scan_; }
-  double progress() const { return static_cast<double>(scan_.heads_read()) / scan_.total_heads(); }
+  double progress() const {
+    return done() ? 1 : static_cast<double>(scan_.heads_read()) / scan_.total_heads();
+  }
   /// Those that are ready, in the order of the checkpoint.
   const std::vector<HeadReport>& reports() const { return reports_; }
   /// Those of all layers when the job is done; empty unless they were asked for.

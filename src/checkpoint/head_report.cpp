@@ -33,9 +33,11 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
     report.variance_modulus = variance_modulus(report.spectrum.eigenvalues, report.moments.width);
     const bool bare = settings.covariance == nullptr;
     report.logit_bound = logit_bound(factors, bare ? report.spectrum.singular_values[0] : kUnknown);
-    report.directionality = directionality_of_factors(
-        factors.query, factors.key,
-        bare ? products : products_of_factors(factors.query, factors.key));
+    if (settings.directionality) {
+      report.directionality = directionality_of_factors(
+          factors.query, factors.key,
+          bare ? products : products_of_factors(factors.query, factors.key));
+    }
   }
   const Propagation predicted =
       propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));

@@ -22,9 +22,10 @@ struct HeadReport {
   double variance_modulus = 0;  ///< E|mu - m|^2 over all d eigenvalues; NaN without these
   WeightedSpectrum spectrum;    ///< in the frame of reference; empty without eigenvalues
   double logit_bound = 0;       ///< see logit_bound(); NaN without eigenvalues
-  double directionality = 0;  ///< of W in any frame, see directionality(); NaN without eigenvalues
-  double localization = 0;    ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
-  double rho_mean = 0;        ///< likewise, mean of rho
+  double directionality =
+      0;  ///< of W in any frame, see directionality(); NaN where it is not asked for
+  double localization = 0;  ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
+  double rho_mean = 0;      ///< likewise, mean of rho
   Regime regime = Regime::none;
   Signal signal = Signal::none;
   double bias_query = 0, bias_key = 0;  ///< see HeadFactors
@@ -39,6 +40,7 @@ struct ReportSettings {
       true;  ///< false: traces only, which for wide heads takes a fraction of the time
   /// Sigma (d x d), the frame of reference; null for the identity.
   std::shared_ptr<const Eigen::MatrixXd> covariance = {};
+  bool directionality = true;  ///< beside eigenvalues; NaN where false
 };
 
 /// Spectrum and predicted localization of one head for tokens with the given kernel, Sigma = I. Costs

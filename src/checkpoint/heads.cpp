@@ -94,6 +94,18 @@ HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* con
   for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
 }
 
+void HeadScan::keep_part(int number, int parts) {
+  int before = 0;
+  std::erase_if(plan_.layers, [&](const LayerPlan& layer) {
+    // A layer belongs to the part in which its middle lies.
+    const int part = (2 * before + layer.heads) * parts / (2 * total_heads_);
+    before += layer.heads;
+    return part != number;
+  });
+  total_heads_ = 0;
+  for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
+}
+
 std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
   std::vector<ScannedHead> finite;
   if (done()) return finite;

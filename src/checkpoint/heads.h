@@ -113,6 +113,10 @@ class HeadScan {
   /// by the next call.
   std::vector<ScannedHead> advance(int most = 0, bool products_only = false);
 
+  /// Leaves the layers of part `number` (from 0) of `parts` of the checkpoint, one after another and with about as many
+  /// heads; perhaps none. Before the first head is read.
+  void keep_part(int number, int parts);
+
   bool done() const noexcept { return layer_ == plan_.layers.size(); }
   /// Heads in all layers together.
   int total_heads() const noexcept { return total_heads_; }

@@ -184,7 +184,8 @@ Json schema_of(const Operation& operation) {
   return {{"description", operation.meaning.text()},
           {"type", "object"},
           {"properties", {{"input", input}, {"result", result.json()}}},
-          {"x-partitions", operation.partitions}};
+          {"x-partitions", operation.partitions},
+          {"x-joins", operation.joins}};
 }
 
 /// The options in the order of their names.

@@ -41,7 +41,7 @@ class Job {
   virtual double revision() const { return progress(); }
   /// Writes the result so far; after a step that failed, the result of the steps before it.
   virtual void write(ResultFields& out) const = 0;
-  /// The result of a partition that is done, as bytes for the last job; empty for jobs that do not divide.
+  /// The result of a partition that is done, as bytes for the last job; empty for jobs without one.
   virtual std::vector<std::byte> partial_result() const { return {}; }
 };
 
@@ -56,8 +56,11 @@ struct Operation {
   void (*describe_result)(ResultFields& fields);
   /// Reads the input and makes the job; throws what the library throws.
   std::unique_ptr<Job> (*make)(InputFields& fields, const Partition& partition);
-  /// Number of partitions of the work; a last job makes the result from theirs.
+  /// Number of partitions of the work.
   int partitions = 1;
+  /// A last job makes the result from those of the partitions. Else the lists of the result are theirs, one after
+  /// another, and its numbers are sums.
+  bool joins = false;
 
   std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
 };
@@ -80,12 +83,13 @@ void check_text(const Operation& operation, const std::string& field, const std:
 
 /// `Computation` is made from a const Input&, has advance(work), progress() and result(), whose type a function
 /// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. It may have
-/// parts() and revision(). Where it divides its work it has kPartitions, partial_result() and is made from a const
-/// Input& and a const Partition&.
+/// parts() and revision(). Where it divides its work it has kPartitions and is made from a const Input& and a const
+/// Partition&; with partial_result() it joins what the partitions have found.
 template <class Input, class Computation>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
   constexpr bool kDivides = requires { Computation::kPartitions; };
+  constexpr bool kJoins = requires(const Computation& job) { job.partial_result(); };
   struct JobFor final : Job {
     JobFor(const Input& input, const Partition& partition) : computation(begun(input, partition)) {}
     static Computation begun(const Input& input, [[maybe_unused]] const Partition& partition) {
@@ -107,7 +111,7 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     }
     void write(ResultFields& out) const override { describe(out, computation.result()); }
     std::vector<std::byte> partial_result() const override {
-      if constexpr (kDivides) return computation.partial_result();
+      if constexpr (kJoins) return computation.partial_result();
       return {};
     }
     Computation computation;
@@ -128,6 +132,7 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     return std::make_unique<JobFor>(input, partition);
   };
   if constexpr (kDivides) made.partitions = Computation::kPartitions;
+  made.joins = kJoins;
   return made;
 }
 

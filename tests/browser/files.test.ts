@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { safetensorsOf, waves, llamaGguf } from '../checkpoints';
+import { json } from '../cli/eigenscope';
 import {
   browser,
   caption,
@@ -10,11 +11,14 @@ import {
   fileAddress,
   host,
   openBrowser,
+  openTable,
+  saved,
   settled,
   showInLead,
   visit,
 } from './browser';
 import { drop, dropFolder, enter, pickModel, picked } from './gestures';
+import { writeLayers } from './trained';
 
 openBrowser();
 
@@ -244,6 +248,72 @@ test('reading can be cancelled', async () => {
   await showInLead(page, 'heads');
   await settled(page, 'lead');
   expect(await page.locator(own).count()).toBe(0);
+});
+
+/** Notes what the table says of its rows, and the layers and directionality of the last rows, while heads are read. */
+function noteRows(): void {
+  const seen = { statuses: [] as string[], layers: [] as string[], seconds: NaN };
+  Object.assign(window, { seen });
+  document.addEventListener('change', ({ timeStamp }) => (seen.seconds = -timeStamp), { capture: true });
+  const status = document.querySelector('[data-table-status]')!;
+  new MutationObserver(() => {
+    if (!status.textContent!.includes('read so far')) return;
+    if (seen.statuses.length === 0) seen.seconds += performance.now();
+    seen.statuses.push(status.textContent!);
+    const rows = [...document.querySelectorAll<HTMLElement>('[data-head-table] tbody tr')];
+    seen.layers.push(rows.at(-1)?.dataset.row ?? '');
+  }).observe(status, { childList: true });
+}
+
+test('heads are in the table while two workers read others, and are those of the command line', async () => {
+  const files = writeLayers(8);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  await page.evaluate(noteRows);
+  await page.locator('[data-files]').setInputFiles(files);
+  await page.locator('[data-report]', { hasText: '256 heads of' }).waitFor();
+  const { statuses, layers, seconds } = await page.evaluate(
+    () => (window as unknown as { seen: { statuses: string[]; layers: string[]; seconds: number } }).seen,
+  );
+  expect(statuses.length).toBeGreaterThan(2);
+  expect(seconds).toBeLessThan(500 * 10); // beside other tests; `npm run bench:page` has the limit
+  // The second worker begins in the middle.
+  expect(layers.some((id) => /^file:[4-7]\./.test(id))).toBe(true);
+  const table = async () =>
+    JSON.parse((await saved(page.locator('[data-action="table-json"]'))).toString()) as {
+      columns: string[];
+      rows: number[][];
+    };
+  const { heads } = json('heads', {}, dirname(files[0]));
+  const compared = { mean: 'mean', modulus: 'variance_modulus', trace: 'variance', logit_bound: 'logit_bound' };
+  const { columns, rows } = await table();
+  expect(rows).toHaveLength(256);
+  rows.forEach((row, i) => {
+    const of = (name: string) => row[columns.indexOf(name)];
+    expect([of('layer'), of('head')]).toEqual([heads[i].layer, heads[i].head]);
+    for (const [column, field] of Object.entries(compared)) {
+      expect(of(column) / heads[i][field]).toBeCloseTo(1, 5);
+    }
+  });
+  // What no column shows is not computed, until one is chosen.
+  expect(columns).not.toContain('directionality');
+  await openTable(page);
+  await page.getByText('Columns, selection and filter').click();
+  await page.getByLabel('Directionality', { exact: true }).check();
+  await expect.poll(async () => (await table()).columns).toContain('directionality');
+  const scored = await table();
+  const at = scored.columns.indexOf('directionality');
+  scored.rows.forEach((row, i) => expect(row[at]).toBeCloseTo(heads[i].directionality, 4));
+  expect(errors).toEqual([]);
+});
+
+test('a scan that is stopped leaves the model before', async () => {
+  const { page } = await visit(browser, `${host.address}#model`);
+  await page.locator('[data-files]').setInputFiles(writeLayers(8));
+  const status = page.locator('[data-table-status]');
+  await status.filter({ hasText: 'read so far' }).waitFor({ state: 'attached' });
+  await page.locator('[data-busy] button').click();
+  await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
+  await expect.poll(() => status.textContent()).toMatch(/: 72 of 72 heads\.$/);
 });
 
 test('the sample can be hidden', async () => {

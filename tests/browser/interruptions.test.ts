@@ -17,6 +17,7 @@ import {
   type Visit,
 } from './browser';
 import { enter } from './gestures';
+import { writeLayers } from './trained';
 
 openBrowser();
 
@@ -83,6 +84,17 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
   const step = async () => Number(/step (\d+)/.exec((await runs.textContent()) ?? '')?.[1]);
   const before = await step();
   await expect.poll(step, { timeout: 30_000 }).toBeGreaterThan(before);
+});
+
+test('a worker that vanishes while heads are read is named, and another reads its heads', async () => {
+  const { page } = await visitAfter(keepWorkers, `${host.address}#model`);
+  await page.locator('[data-files]').setInputFiles(writeLayers(8));
+  const report = page.locator('[data-report]');
+  await report.filter({ hasText: 'heads so far' }).waitFor();
+  await endWorkers(page);
+  await report.filter({ hasText: 'A worker stopped; another one reads its heads.' }).waitFor();
+  await report.filter({ hasText: '256 heads of' }).waitFor();
+  expect(await page.locator('[data-problem]').textContent()).toBe('');
 });
 
 /** Workers stay inside a loop once they are told to. */

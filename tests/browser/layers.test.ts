@@ -1,30 +1,19 @@
 // A text that takes seconds to go through a model: its layers appear as they are done, whatever ends the pass.
-import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { spoil } from '../checkpoints';
-import { root, temporaryFolder } from '../cli/eigenscope';
 import { browser, caption, host, openBrowser, visit } from './browser';
 import { enter } from './gestures';
+import { LAYER_HEADS as HEADS, writeLayers } from './trained';
 
 openBrowser();
 
-const HEADS = 32;
 /** Rows that the table shows at first. */
 const ROWS = 200;
 /** The last of the layers that are done is named where there are two or more. */
 const SOME = /^Layers? 0(?: to (\d+))? (?:is|are) computed/;
 const [SHORT, LONG] = ['A whale swam.', 'The ship followed the whale. '.repeat(5)];
-
-/** The files of a checkpoint with layers of a LLaMA of 1.1 billion weights, most of which are zero. */
-function writeLayers(layers: number): string[] {
-  const folder = temporaryFolder(onTestFinished);
-  const size = ['--size', '1.1b', '--layers', `${layers}`, '--tokenizer', '--dense'];
-  execFileSync('node', [`${root}tests/bench/sparse-llama.mjs`, folder, ...size]);
-  return readdirSync(folder).map((name) => join(folder, name));
-}
 
 /** Opens the page with a sentence on which the model is run as soon as its heads are read. */
 async function opened(files: string[], reading: string): Promise<{ page: Page; errors: string[] }> {

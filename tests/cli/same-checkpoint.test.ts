@@ -77,8 +77,21 @@ test('the heads of a file', () => {
   const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
   const { tokenizer: _, ...weights } = files;
   const terminal = json('heads', tokens, MINILM).heads;
-  const { heads } = finish(native, 'heads', { ...weights, ...tokens, ...PLAIN });
+  const given = { ...weights, ...tokens, ...PLAIN };
+  const { heads } = finish(native, 'heads', given);
   expectSameHeads(heads, terminal);
+  // Divided among workers, each of which has half of the layers, they are the same, from the first on.
+  const ready = new Set<number>();
+  const parts = [0, 1].flatMap((number) => {
+    const job = native.createPartition('heads', given, number, []);
+    const rows = () => (job.output() as { heads: typeof heads }).heads;
+    while (!job.advance(1)) ready.add(rows().length);
+    return rows();
+  });
+  expect(parts).toEqual(heads);
+  expect([...ready]).toContain(1);
+  const plain = finish(native, 'heads', { ...given, directionality: 'no' }).heads;
+  expect(plain).toEqual(heads.map((head) => ({ ...head, directionality: null })));
 });
 
 test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in another order', () => {

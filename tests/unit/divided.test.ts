@@ -12,7 +12,7 @@ interface Asked {
   fail: (error: Error) => void;
 }
 
-function started(options: RunOptions<'predict'> = {}) {
+function started(options: RunOptions<'predict'> = {}, joins = true) {
   const asked: Asked[] = [];
   const result = divided<'predict'>(
     (partition, own) =>
@@ -20,7 +20,7 @@ function started(options: RunOptions<'predict'> = {}) {
         own.signal?.addEventListener('abort', () => fail(own.signal?.reason));
         asked.push({ partition, options: own, answer: answer as Asked['answer'], fail });
       }),
-    2,
+    { partitions: 2, joins },
     options,
   );
   return { asked, result };
@@ -48,6 +48,22 @@ test('what is shown is the first partition, with the progress of all', () => {
   expect(onPartial).toHaveBeenLastCalledWith('own', 0.35);
   asked[1].options.onPartial?.('other' as never, 0.6);
   expect(onPartial).toHaveBeenLastCalledWith('own', 0.4);
+});
+
+test('rows of all partitions are shown as they come, and are the result', async () => {
+  const onPartial = vi.fn();
+  const { asked, result } = started({ onPartial }, false);
+  expect(asked.map(({ partition }) => partition)).toEqual([0, 1].map((number) => ({ number, rows: true })));
+  const rows = (heads: string[]) =>
+    ({ heads: heads.map((name) => ({ name })), read: heads.length, notes: ['alike'] }) as never;
+  asked[1].options.onPartial?.(rows(['c']), 0.5);
+  expect(onPartial).toHaveBeenLastCalledWith(rows(['c']), 0.25);
+  asked[0].options.onPartial?.(rows(['a']), 0.5);
+  expect(onPartial).toHaveBeenLastCalledWith(rows(['a', 'c']), 0.5);
+  asked[1].answer(rows(['c', 'd']));
+  asked[0].answer(rows(['a', 'b']));
+  expect(await result).toEqual(rows(['a', 'b', 'c', 'd']));
+  expect(asked).toHaveLength(2);
 });
 
 test('the failure of a partition ends the other', async () => {

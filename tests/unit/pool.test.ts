@@ -163,6 +163,10 @@ test('partitions of one job go to workers of their own', async () => {
   expect(partitions).toEqual([{ number: 0 }, { number: 1 }]);
   controller.abort(new Error('enough'));
   await expect(answer).rejects.toThrow('enough');
+  void pool.run('heads', { model: [] });
+  await pause();
+  const newest = users().map(({ posted }) => posted.findLast((it) => it.kind === 'run')?.partition);
+  expect(newest).toEqual([0, 1].map((number) => ({ number, rows: true })));
 });
 
 describe('a silent worker', () => {

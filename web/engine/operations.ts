@@ -3,8 +3,13 @@ import operations from '../generated/operations.json';
 import type { Operations } from '../generated/operations';
 import type { JobName } from './protocol';
 
-interface Facts {
+/** How the work of a job can be divided. */
+export interface Division {
   partitions: number;
+  /** A last job makes the result of what the partitions have found; else they have its rows, one after another. */
+  joins: boolean;
+}
+interface Facts extends Division {
   fields: readonly string[];
 }
 const facts: Readonly<Record<string, Facts>> = operations;
@@ -15,9 +20,8 @@ export function operationWith(field: string): JobName | undefined {
   return found as JobName | undefined;
 }
 
-/** Into how many partitions the work of a job can be divided. */
-export function partitionsOf(job: JobName): number {
-  return facts[job]?.partitions ?? 1; // `check` is no operation
+export function divisionOf(job: JobName): Division {
+  return facts[job] ?? { partitions: 1, joins: false }; // `check` is no operation
 }
 
 /** Those of some values that are fields of an operation's input. */

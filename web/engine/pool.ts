@@ -7,7 +7,7 @@ import { kindOf, patienceOf } from './patience';
 import { Seat, type Call } from './seat';
 import { everySeenSecond } from './seen-clock';
 import { divided } from './divided';
-import { partitionsOf } from './operations';
+import { divisionOf } from './operations';
 import type { RunOptions } from './run-options';
 
 export { EngineError } from './engine-error';
@@ -51,10 +51,10 @@ export class Pool {
    * the reason why the engine cannot be loaded.
    */
   async run<J extends JobName>(job: J, input: Input<J>, options: RunOptions<J> = {}): Promise<Output<J>> {
-    const partitions = partitionsOf(job);
-    if (partitions === 1) return this.call(job, input, null, options);
+    const division = divisionOf(job);
+    if (division.partitions === 1) return this.call(job, input, null, options);
     const run = <Answer>(partition: Partition, own: RunOptions<J>) => this.call<J, Answer>(job, input, partition, own);
-    return divided(run, partitions, options);
+    return divided(run, division, options);
   }
 
   /** Runs a job, or a partition of it, in one worker. */

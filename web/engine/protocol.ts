@@ -32,15 +32,15 @@ export interface EngineFailure {
 
 /**
  * What is wanted of a job that is divided among workers: the partition of this number, or with what all partitions
- * have found the result.
+ * have found the result. The output of a partition has `rows` of that of the job.
  */
-export type Partition = { number: number } | { found: Uint8Array[] };
+export type Partition = { number: number; rows?: true } | { found: Uint8Array[] };
 
 /** Main thread to worker. The engine is compiled once and shared; it precedes the first job. */
 export type ToWorker =
   | { kind: 'load'; engine: WebAssembly.Module }
   /**
-   * `partition` is null for a job that is not divided. Of a partition the final output is what it has found. A
+   * `partition` is null for a job that is not divided. Of a partition without rows the final output is what it has found. A
    * `background` job advances, and takes memory, only while the worker has no other.
    */
   | { kind: 'run'; id: number; job: JobName; input: unknown; partition: Partition | null; background: boolean }
@@ -55,7 +55,7 @@ export type ToWorker =
 
 /**
  * Worker to main thread. A partial output comes where there is progress, and before the failure of a job that is under
- * way; it is null where it equals the one before, and for every partition but the first. `progress` is in [0, 1].
+ * way; it is null where it equals the one before, and for partitions without rows but the first. `progress` is in [0, 1].
  * `slowest` are the milliseconds of the longest step of the job so far, in which the worker looks at no message.
  */
 export type FromWorker =

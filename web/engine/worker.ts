@@ -136,7 +136,7 @@ function step(task: Task): boolean {
   const slowest = (task.slowest = Math.max(task.slowest, now - start));
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
-    const output = partition && 'number' in partition ? job.found() : job.output();
+    const output = partition && 'number' in partition && !partition.rows ? job.found() : job.output();
     post({ kind: 'done', id, output, slowest });
     job.delete();
     task.sources.close();
@@ -155,7 +155,7 @@ function postPartial(task: Task, job: NativeJob): void {
   const progress = job.progress();
   if (progress === task.progress) return;
   const revision = job.revision();
-  const isShown = !partition || !('number' in partition) || partition.number === 0;
+  const isShown = !partition || !('number' in partition) || partition.rows || partition.number === 0;
   const output = isShown && revision !== task.revision ? job.output() : null;
   const bytes = post({ kind: 'partial', id, progress, output, slowest });
   task.due = performance.now() + Math.max(PARTIAL, bytes / PARTIAL_BYTES);

@@ -44,6 +44,20 @@ interface Predictions {
   value: Map<string, number>;
 }
 
+export function modelOf(key: Model['key'], name: string, heads: KnownHead[], covariance: Covariance): Model {
+  const rows = [...new Set(heads.map(layerOf))];
+  const stacks = [...new Set(heads.map(({ stack }) => stack))];
+  const model: Model = { key, name, covariance, layers: 0, refused: {}, stacks, rows, heads: [] };
+  model.heads = heads.map((head) => ({
+    ...head,
+    model,
+    id: `${key}:${placeOf(head)}`,
+    row: rows.indexOf(layerOf(head)),
+  }));
+  model.layers = 1 + Math.max(-1, ...heads.map((head) => head.layer));
+  return model;
+}
+
 /** The models on the page, what is predicted of their heads, and the head under the hand. */
 export class HeadRegistry {
   private models: Model[] = [];
@@ -58,17 +72,7 @@ export class HeadRegistry {
 
   /** Adds a model, in place of one of the same key. */
   add(key: Model['key'], name: string, heads: KnownHead[], covariance: Covariance = 'identity'): void {
-    const rows = [...new Set(heads.map(layerOf))];
-    const stacks = [...new Set(heads.map(({ stack }) => stack))];
-    const model: Model = { key, name, covariance, layers: 0, refused: {}, stacks, rows, heads: [] };
-    model.heads = heads.map((head) => ({
-      ...head,
-      model,
-      id: `${key}:${placeOf(head)}`,
-      row: rows.indexOf(layerOf(head)),
-    }));
-    model.layers = 1 + Math.max(-1, ...heads.map((head) => head.layer));
-    this.models = [...this.models.filter((it) => it.key !== key), model];
+    this.models = [...this.models.filter((it) => it.key !== key), modelOf(key, name, heads, covariance)];
     this.changed.send();
     this.added.send();
   }

@@ -2,13 +2,14 @@ import type { Head, Input, Output } from '../../../engine/protocol';
 import { Signal } from '../../../state/signal';
 import { placeOf } from '../../../heads/brush';
 import { weightsOf, type Checkpoint, type OpenedCheckpoint } from '../../shared/checkpoint';
-import type { HeadRegistry, Model } from '../../../heads/registry';
+import { modelOf, type HeadRegistry, type Model } from '../../../heads/registry';
 import type { HeadMeasurements } from '../reading/measurements';
 import type { State } from '../state';
 import { capitalized, count } from '../../../charts/format';
 import { EngineError, type Pool } from '../../../engine/pool';
 import type { RunOptions } from '../../../engine/run-options';
 import { shardText } from '../files/files';
+import { isAsked } from '../table/columns';
 
 /** A checkpoint whose heads have been read. */
 export interface Opened extends Checkpoint {
@@ -25,6 +26,9 @@ export class Checkpoints implements OpenedCheckpoint {
   private place = 0;
   /** Another checkpoint is shown (true), or the same with other heads. */
   readonly changed = new Signal<boolean>();
+  /** The heads so far of a checkpoint that is being read, for the table; null while none is. */
+  reading: Model | null = null;
+  readonly readingChanged = new Signal();
 
   constructor(
     private registry: HeadRegistry,
@@ -56,6 +60,11 @@ export class Checkpoints implements OpenedCheckpoint {
     const { heads } = this.model;
     const at = (place: string) => heads.find((it) => placeOf(it) === place);
     return at(wanted) ?? at(this.measurements.clearest) ?? heads[0] ?? { stack: '', layer: 0, head: 0 };
+  }
+
+  read(model: Pick<Model, 'name' | 'covariance'> | null, heads: Head[] = []): void {
+    this.reading = model && modelOf('file', model.name, heads, model.covariance);
+    this.readingChanged.send();
   }
 
   /** Puts new checkpoints in the place of those before, and shows the last. */
@@ -102,7 +111,8 @@ export function queryKeyOf({ fold_gains, offset, offset_kind }: Readonly<State>)
 /** What the state asks of a scan. */
 function askedOf(state: Readonly<State>) {
   const { length, tokens, correlation, frame } = state;
-  return { ...queryKeyOf(state), length, tokens, correlation, frame, eigenvalues: true };
+  const directionality = isAsked('directionality', state) ? ('yes' as const) : ('no' as const);
+  return { ...queryKeyOf(state), length, tokens, correlation, frame, directionality, eigenvalues: true };
 }
 
 /** How the heads of a checkpoint are found, where its files do not determine it. */

@@ -18,6 +18,7 @@ import {
   type Finding,
   type Opened,
 } from './checkpoints';
+import { isAsked } from '../table/columns';
 import { picturesIn } from '../picture/picture';
 import {
   checkpointsOf,
@@ -82,6 +83,8 @@ export class CheckpointOpener {
   private heads = '';
   /** The stack that was chosen of several; '' for what the library reads by itself. */
   private stack = '';
+  /** The scan was asked for the directionality, which takes a quarter of its time, as a column of the table is. */
+  private isDirected = false;
 
   constructor(
     private store: Store,
@@ -115,7 +118,8 @@ export class CheckpointOpener {
       child(this.mapping, `#field-model-${name}`).setAttribute('list', 'tensor-names');
     }
     store.changed.subscribe(({ names, settled }) => {
-      if (settled && concerns(names, store.state, !this.rotary.hidden)) void this.read();
+      const isLacking = !this.isDirected && isAsked('directionality', store.state);
+      if (settled && (isLacking || concerns(names, store.state, !this.rotary.hidden))) void this.read();
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
     this.offerShipped('load-sample', 'Load the sample', weightsBytes, () => {
@@ -235,11 +239,14 @@ export class CheckpointOpener {
     this.controller = new AbortController();
     this.busy.hidden = false;
     this.bar.value = 0;
+    this.checkpoints.read(null);
     return this.controller;
   }
 
   private end(signal: AbortSignal): void {
-    if (this.controller?.signal === signal) this.busy.hidden = true;
+    if (this.controller?.signal !== signal) return;
+    this.busy.hidden = true;
+    this.checkpoints.read(null);
   }
 
   /** Reads what was given, or reads it again in another way. Of several, those that cannot be read are listed. */
@@ -248,6 +255,7 @@ export class CheckpointOpener {
     if (picked.length === 0) return;
     const { signal } = this.begin();
     const { frame } = this.store.state;
+    this.isDirected = isAsked('directionality', this.store.state);
     try {
       const known = { heads, stack, key_heads: await this.countOf(this.store.state.map_key_heads) };
       const opened: Opened[] = [];
@@ -365,12 +373,17 @@ export class CheckpointOpener {
     const [first] = picked.model;
     const where = first instanceof File || !first ? '' : ` from ${new URL(first.url).host}, in parts`;
     this.say(`Reading ${name} (${sizeText(bytesOf(picked))})${where}.`, '');
+    // The numbers of a checkpoint that is read again stay until the new ones are there.
+    const isNew = this.picked !== this.shown;
+    let lost = '';
     const output = await scan(this.pool, picked, state, finding, {
       signal,
       onPartial: (part, progress) => {
         onProgress(progress);
-        this.say(`Reading ${name}: ${count(part.heads_read)} heads so far.`, '');
+        this.say(`Reading ${name}: ${count(part.heads_read)} heads so far.${lost}`, '');
+        if (isNew) this.checkpoints.read({ name, covariance: state.frame }, part.heads);
       },
+      onRestart: () => (lost = ' A worker stopped; another one reads its heads.'),
     });
     const seconds = (performance.now() - start) / 1000;
     const again: Opened['again'] = async (frame, own) =>

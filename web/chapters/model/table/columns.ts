@@ -268,6 +268,13 @@ export const columns: readonly Column[] = [
   },
 ];
 
+/** Whether the page shows, sorts or filters by a column, or has it on an axis. */
+export function isAsked(name: string, state: Readonly<State>): boolean {
+  const { columns, order, filter, scatter_x, scatter_y, scatter_colour, steps_column } = state;
+  const asked = [...columns.split(','), order.replace(/^-/, ''), scatter_x, scatter_y, scatter_colour, steps_column];
+  return asked.includes(name) || filter.includes(name);
+}
+
 const known = () => columns.map(({ name }) => name).join(', ');
 
 /** The optional columns in a list of names with commas between. Throws an Error that says which there are. */

@@ -9,13 +9,16 @@ import { brushOnly, brushed, isBrushing, placeOf, toggle } from '../../../heads/
 import type { Checkpoints } from '../opening/checkpoints';
 import { columnOf, columns, conditionsOf, optionalColumns, ordered, type Column, type Found } from './columns';
 import { diagnosisOf } from './words';
-import type { HeadMeasurements } from '../reading/measurements';
-import type { HeadRegistry, PlacedHead } from '../../../heads/registry';
+import { HeadMeasurements } from '../reading/measurements';
+import type { HeadRegistry, Model, PlacedHead } from '../../../heads/registry';
 import type { State, Store } from '../state';
 
 /** Rows that are shown at first: thousands would make every choice slow. */
 const FEW = 200;
 const STEPS: Record<string, number> = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 };
+
+/** Of a model that is being read. */
+const NOTHING = new HeadMeasurements();
 
 /** All heads of the model as a table that can be sorted, filtered and gone through by keys. */
 export class HeadTable {
@@ -49,7 +52,9 @@ export class HeadTable {
     this.body.addEventListener('pointerover', (event) => this.point(event));
     this.body.addEventListener('pointerleave', () => registry.hover(''));
     registry.hovering.subscribe(() => this.mark());
-    for (const source of [registry, measurements]) source.changed.subscribe(() => draw(this.build));
+    for (const changed of [registry.changed, measurements.changed, checkpoints.readingChanged]) {
+      changed.subscribe(() => draw(this.build));
+    }
     store.changed.subscribe(({ names }) => {
       const has = (...list: (keyof State)[]) => list.some((name) => names.has(name));
       if (has('order', 'filter', 'level', 'columns', 'qk_clip')) this.build();
@@ -102,7 +107,7 @@ export class HeadTable {
     const names = ['order', 'filter', 'level', 'length', 'tokens', 'correlation', 'qk_clip'] as const;
     const parameters = Object.fromEntries(names.map((name) => [name, state[name]]));
     return {
-      title: `Heads of ${this.checkpoints.model.name}`,
+      title: `Heads of ${this.model.name}`,
       caption: '',
       link: location.href,
       settings: described(this.store.view, parameters),
@@ -122,12 +127,17 @@ export class HeadTable {
     return { columns: known.map(({ name }) => name), rows: this.heads.map((head) => known.map(cell(head))) };
   }
 
+  /** The model whose heads are in the rows. */
+  private get model(): Model {
+    return this.checkpoints.reading ?? this.checkpoints.model;
+  }
+
   private get found(): Found {
-    return { measurements: this.measurements, state: this.store.state };
+    return { measurements: this.checkpoints.reading ? NOTHING : this.measurements, state: this.store.state };
   }
 
   private build = (): void => {
-    const all = this.checkpoints.model.heads;
+    const all = this.model.heads;
     const { order } = this.store.state;
     const found = this.found;
     const known = columns.filter(({ value }) => all.some((head) => !Number.isNaN(value(head, found))));
@@ -141,7 +151,7 @@ export class HeadTable {
       this.heads = all;
       this.problem.textContent = (error as Error).message;
     }
-    child(document, '[data-diagnosis]').textContent = diagnosisOf(all, found);
+    if (!this.checkpoints.reading) child(document, '[data-diagnosis]').textContent = diagnosisOf(all, found);
     this.buildTitles(order);
     this.buildRows(found);
     this.mark();
@@ -216,7 +226,7 @@ export class HeadTable {
   private mark(): void {
     const { state } = this.store;
     const chosen = brushed(state);
-    const { model } = this.checkpoints;
+    const { model } = this;
     for (const head of this.heads) {
       const row = this.rows.get(head.id);
       if (!row) continue;
@@ -228,6 +238,7 @@ export class HeadTable {
     const brushes = model.heads.filter((head) => chosen.has(placeOf(head))).length;
     this.status.textContent =
       `${model.name}: ${count(this.heads.length)} of ${count(model.heads.length)} heads` +
+      (this.checkpoints.reading ? ' read so far' : '') +
       (brushes > 0 ? `, ${count(brushes)} highlighted.` : '.');
     this.title.textContent = `All heads of ${model.name}${model.key === 'sample' ? ' (sample)' : ''}`;
     child<HTMLButtonElement>(this.root, '[data-action="brush-none"]').disabled = chosen.size === 0;
