@@ -376,12 +376,15 @@ export class CheckpointOpener {
     // The numbers of a checkpoint that is read again stay until the new ones are there.
     const isNew = this.picked !== this.shown;
     let lost = '';
+    let listed = 0;
     const output = await scan(this.pool, picked, state, finding, {
       signal,
       onPartial: (part, progress) => {
         onProgress(progress);
         this.say(`Reading ${name}: ${count(part.heads_read)} heads so far.${lost}`, '');
-        if (isNew) this.checkpoints.read({ name, covariance: state.frame }, part.heads);
+        if (!isNew || part.heads.length === listed) return; // progress alone
+        listed = part.heads.length;
+        this.checkpoints.read({ name, covariance: state.frame }, part.heads);
       },
       onRestart: () => (lost = ' A worker stopped; another one reads its heads.'),
     });
