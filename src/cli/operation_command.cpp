@@ -79,8 +79,8 @@ void print_notes(const Job& job, const std::string& model) {
 }
 
 std::string meaning_of(const InputField& field) {
-  if (!field.meaning.text().empty()) return std::string(field.meaning.text());
-  return std::string(field.parameter->meaning);
+  const bool is_shared = field.meaning.text().empty();
+  return std::string((is_shared ? field.parameter->meaning : field.meaning).text());
 }
 
 std::string help_of(const InputField& field) {

@@ -125,7 +125,7 @@ class ResultSchema final : public ResultFields {
   }
   void put_parameter(const Parameter& p, double) override {
     Json& place =
-        add(p.name.data(), {{"type", type_of(p)}, {"x-range", allowed_range(p)}}, p.meaning.data());
+        add(p.name.data(), {{"type", type_of(p)}, {"x-range", allowed_range(p)}}, p.meaning);
     describe_range(place, p);
   }
   void put_integer(const char* name, std::optional<Eigen::Index>, bool nullable,

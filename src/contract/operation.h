@@ -53,7 +53,7 @@ struct Operation {
   /// lists or those are empty; null for none.
   const char* rows;
   void (*describe_input)(InputFields& fields);
-  void (*describe_result)(ResultFields& fields);
+  void (*describe_result)(ResultFields& fields);  ///< null without kHasHelp
   /// Reads the input and makes the job; throws what the library throws.
   std::unique_ptr<Job> (*make)(InputFields& fields, const Partition& partition);
   /// Number of partitions of the work.
@@ -121,10 +121,12 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     Input input;
     describe(fields, input);
   };
-  made.describe_result = [](ResultFields& fields) {
-    using Result = decltype(std::declval<const Computation&>().result());
-    describe(fields, Result{});
-  };
+  if constexpr (kHasHelp) {
+    made.describe_result = [](ResultFields& fields) {
+      using Result = decltype(std::declval<const Computation&>().result());
+      describe(fields, Result{});
+    };
+  }
   made.make = [](InputFields& fields, const Partition& partition) -> std::unique_ptr<Job> {
     Input input;
     describe(fields, input);

@@ -145,7 +145,7 @@ class ResultFields {
   /// `nullable` where a NaN, for a number that does not exist, is to be expected.
   virtual void put_number(const char* name, double value, bool nullable, Help meaning) = 0;
   virtual void put_parameter(const Parameter& parameter, double value) {
-    put_number(parameter.name.data(), value, false, parameter.meaning.data());
+    put_number(parameter.name.data(), value, false, parameter.meaning);
   }
   /// `nullable` where it may have no value.
   virtual void put_integer(const char* name, std::optional<Eigen::Index> value, bool nullable,

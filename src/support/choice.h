@@ -7,17 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "support/help.h"
+
 namespace eigenscope {
-
-/// A text for people, which the command line and the page's generated types show.
-class Help {
- public:
-  constexpr Help(const char* text = "") : text_(text) {}
-  constexpr std::string_view text() const { return text_; }
-
- private:
-  std::string_view text_;
-};
 
 /// One choice. Tables with more columns derive their row from it.
 struct Choice {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/help.h"
+
 namespace eigenscope {
 
 /// Values that a parameter allows. `minimum` and `maximum` are inclusive unless `open_minimum` / `open_maximum`.
@@ -32,8 +34,8 @@ constexpr Range reals_below(double minimum, double maximum) {
 struct Parameter {
   std::string_view name;  ///< a literal, snake_case; `--snake-case` on the command line
   Range range;
-  double default_value;      ///< when the user gives none
-  std::string_view meaning;  ///< one line, with units where there are any
+  double default_value;  ///< when the user gives none
+  Help meaning;          ///< one line, with units where there are any
 };
 
 /// A number as messages show it: the fewest significant digits that give it back exactly.
@@ -52,7 +54,7 @@ void visit_fields(const Parameter& p, Visit visit) {
   visit("integer", p.range.integer);
   visit("open_minimum", p.range.open_minimum);
   visit("open_maximum", p.range.open_maximum);
-  visit("meaning", std::string(p.meaning));
+  visit("meaning", std::string(p.meaning.text()));
   visit("range", allowed_range(p));
 }
 
