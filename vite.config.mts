@@ -30,6 +30,8 @@ export default defineConfig(({ mode }) => {
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
       modulePreload: false,
+      // A page from the disk may load no second script.
+      rolldownOptions: { output: { codeSplitting: !single } },
       chunkSizeWarningLimit: 1200,
     },
     worker: { format: 'iife' as const, plugins: () => [engineFactory()] },

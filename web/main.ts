@@ -6,18 +6,16 @@ import './styles/train.css';
 import './styles/checkpoint.css';
 import './styles/uses.css';
 import './styles/print.css';
-import { startCollapse } from './chapters/collapse/chapter';
 import { mapsFile } from './chapters/collapse/cells/first';
 import { startLocalize } from './chapters/localize/chapter';
-import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first';
+import { addSample, firstResult } from './chapters/localize/first';
 import { open, play } from './chapters/localize/opening';
 import { LocalizationFigure } from './chapters/localize/lead/figure';
-import { startModel } from './chapters/model/chapter';
 import { sampleFiles } from './chapters/model/reading/samples';
-import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/experiments/files';
-import { startUses } from './chapters/uses/chapter';
 import { labsFiles } from './chapters/uses/files';
+import type { Chapter } from './chapters/shared/page';
+import { once } from './chapters/shared/once';
 import { VIEWS } from './chapters/views';
 import { showEmbedded, tellParent } from './controls/embed';
 import { wireLinkNotice } from './controls/link-notice';
@@ -36,12 +34,13 @@ import { child } from './ui/dom';
 const PREFETCH = 4000;
 
 const state = new PageState(VIEWS, (id) => document.getElementById(id)?.closest('.view')?.id);
-const { localize, collapse, train, model, uses } = state.stores;
+const { localize } = state.stores;
 const heads = new HeadRegistry();
 const page = { state, heads, pool: new Pool() };
 
-let repaint = () => {};
-followTheme(() => repaint());
+/** Those that have started. */
+const chapters: Chapter[] = [];
+followTheme(() => chapters.forEach((chapter) => chapter.repaint()));
 followViews(state);
 const say = wireLinkNotice(state);
 // Neither a link nor the address of an embedded figure says what to show.
@@ -50,26 +49,45 @@ state.readAddress();
 if (isBare) open(localize);
 showEmbedded(state, say);
 tellParent(state);
-heads.add('sample', SAMPLE_NAME, sampleHeads());
-const lead = new LocalizationFigure(localize, heads, firstResult(localize.state, heads));
+const lead = new LocalizationFigure(localize, heads, firstResult(localize.state));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
 if (isBare) lead.answered.once(() => play(localize, lead.handle));
 
+/** The heads of the sample, which no figure of the first screen waits for. */
+const sample = once(() => addSample(heads));
+sample().catch((error: Error) => say(error.message));
+
+/** Starts the chapters that are not on the first screen. Their script is loaded now. */
+const startOthers = once(async () => {
+  try {
+    const [script] = await Promise.all([import('./chapters/others'), sample()]);
+    const { chapters: started, controlsOf } = script.startOthers(page, state.stores);
+    chapters.push(...started);
+    for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
+  } catch (error) {
+    say(`This chapter cannot start: ${(error as Error).message} Reload the page.`);
+    throw error;
+  }
+});
+
 /** The rest of the page, after the first picture is on the screen. */
-function start(): void {
-  const before = [startLocalize(page, localize, lead), startCollapse(page, collapse), startTrain(page, train)];
-  const ownModel = startModel(page, model, localize);
-  const labs = startUses(page, uses, ownModel.opened);
-  const chapters = [...before, ownModel, labs];
-  repaint = () => chapters.forEach((chapter) => chapter.repaint());
+async function start(): Promise<void> {
+  chapters.push(startLocalize(page, localize, lead));
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();
   wireEscape(state);
-  wirePresets(state, labs.controlsOf);
-  wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
+  wirePresets(state, 'localize');
+  wirePrint(startOthers, () => chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-version]').textContent = VERSION;
+  state.moved.subscribe(({ view }) => {
+    if (view !== 'localize') void startOthers();
+  });
+  if (state.view !== 'localize') await startOthers();
   child(document, '[data-not-started]').remove();
-  setTimeout(() => void prefetch([engineFile, mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles]), PREFETCH);
+  setTimeout(() => {
+    void startOthers();
+    void prefetch([engineFile, mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles]);
+  }, PREFETCH);
 }
 
-requestAnimationFrame(() => setTimeout(start));
+requestAnimationFrame(() => setTimeout(() => void start()));

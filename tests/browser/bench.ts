@@ -9,7 +9,7 @@ import { viewNames, VIEWS, type ViewName } from '../../web/chapters/views';
 import { largeFolder } from '../bench/large-folder.mjs';
 import { spread, writeReport } from '../bench/report.mjs';
 import { root } from '../cli/eigenscope';
-import { MOST, sizes } from '../page-size';
+import { MOST, MOST_LATER, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
 import { dropPicked, pick } from './gestures';
 import { RATIOS } from './main-thread';
@@ -315,11 +315,12 @@ test('what the main thread does, over fixed work', { timeout: 900_000 }, async (
 });
 
 test('what a visitor downloads', () => {
-  const { page, engine } = sizes();
+  const { page, engine, later } = sizes();
   const kB = (bytes: number) => bytes / 1000;
   size.push(
-    row('script, styles and markup, gzipped', [kB(page)], 'kB'),
+    row('script, styles and markup of the first screen, gzipped', [kB(page)], 'kB'),
     row('the engine (WASM), gzipped', [kB(engine)], 'kB'),
     row('both', [kB(page + engine)], 'kB', `${kB(MOST)} kB`),
+    row('script of the other chapters, gzipped', [kB(later)], 'kB', `${kB(MOST_LATER)} kB`),
   );
 });

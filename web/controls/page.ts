@@ -104,12 +104,16 @@ function wireSheet(sheet: Element, store: Store): void {
 }
 
 /**
- * Follows the presets of each figure, and marks the one whose state is the present one. Its sentence stays
+ * Follows the presets of each figure of a view, and marks the one whose state is the present one. Its sentence stays
  * while the controls move on from it, and says so; where the view began there is none. `ownOf` has the controls that
  * alone concern a figure; undefined where all of its view do.
  */
-export function wirePresets(page: PageState, ownOf: (figure: string) => readonly string[] | undefined): void {
-  for (const strip of document.querySelectorAll('.presets')) {
+export function wirePresets(
+  page: PageState,
+  view: string,
+  ownOf: (figure: string) => readonly string[] | undefined = () => undefined,
+): void {
+  for (const strip of document.querySelectorAll(`#${view} .presets`)) {
     const presets = [...strip.querySelectorAll<HTMLAnchorElement>('a.preset')].map((link) => ({
       link,
       text: child(document, `#${link.dataset.text}`),

@@ -2,10 +2,10 @@ import { child } from '../ui/dom';
 import type { Runner } from '../ui/runner';
 
 /**
- * Paper has all views. The button computes what was not looked at yet and then prints; the browser's own
- * command prints the figures that there are.
+ * Paper has all views. The button starts those that have not begun, computes what was not looked at yet and then prints;
+ * the browser's own command prints the figures that there are.
  */
-export function wirePrint(runners: readonly Runner[]): void {
+export function wirePrint(start: () => Promise<void>, runners: () => readonly Runner[]): void {
   const button = child<HTMLButtonElement>(document, '[data-action="print"]');
   const announcer = child(document, '#announcer');
   const lay = (onPaper: boolean) => {
@@ -19,17 +19,21 @@ export function wirePrint(runners: readonly Runner[]): void {
       delete details.dataset.open;
       delete details.dataset.group;
     }
-    for (const runner of runners) runner.drawNow();
+    for (const runner of runners()) runner.drawNow();
   };
   addEventListener('beforeprint', () => lay(true));
   addEventListener('afterprint', () => lay(false));
   button.addEventListener('click', () => {
     button.disabled = true;
     announcer.textContent = 'Computing all figures for printing.';
-    void Promise.all(runners.map((runner) => runner.finish())).then(() => {
+    const finish = async () => {
+      await start();
+      await Promise.all(runners().map((runner) => runner.finish()));
+      print();
+    };
+    void finish().finally(() => {
       button.disabled = false;
       announcer.textContent = '';
-      print();
     });
   });
 }

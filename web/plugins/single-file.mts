@@ -16,25 +16,28 @@ export function singleFile(name: string): Plugin {
     enforce: 'post',
     // No service shows links to a file on the disk: the picture of links would only make it larger.
     transformIndexHtml: { order: 'pre', handler: (html) => html.replace(/<meta property="og:image" [^>]*>/, '') },
-    generateBundle(_, bundle) {
-      const page = bundle['index.html'];
-      if (page?.type !== 'asset') throw new Error('the build made no index.html');
-      let html = String(page.source);
-      const scripts: string[] = [];
-      for (const [file, item] of Object.entries(bundle)) {
-        if (item.type === 'chunk') {
-          const tag = new RegExp(`<script[^>]*src="\\./${file}"[^>]*></script>`);
-          const script = inlineable(item.code);
-          html = html.replace(tag, () => `<script type="module">${script}</script>`);
-          scripts.push(script);
-        } else if (file.endsWith('.css')) {
-          const tag = new RegExp(`<link[^>]*href="\\./${file}"[^>]*>`);
-          html = html.replace(tag, () => `<style>${String(item.source)}</style>`);
-        } else continue;
-        delete bundle[file];
-      }
-      page.source = withPolicy(html, { kind: 'file', scripts });
-      page.fileName = name;
+    generateBundle: {
+      order: 'post', // after Vite's own, which completes the script
+      handler(_, bundle) {
+        const page = bundle['index.html'];
+        if (page?.type !== 'asset') throw new Error('the build made no index.html');
+        let html = String(page.source);
+        const scripts: string[] = [];
+        for (const [file, item] of Object.entries(bundle)) {
+          if (item.type === 'chunk') {
+            const tag = new RegExp(`<script[^>]*src="\\./${file}"[^>]*></script>`);
+            const script = inlineable(item.code);
+            html = html.replace(tag, () => `<script type="module">${script}</script>`);
+            scripts.push(script);
+          } else if (file.endsWith('.css')) {
+            const tag = new RegExp(`<link[^>]*href="\\./${file}"[^>]*>`);
+            html = html.replace(tag, () => `<style>${String(item.source)}</style>`);
+          } else continue;
+          delete bundle[file];
+        }
+        page.source = withPolicy(html, { kind: 'file', scripts });
+        page.fileName = name;
+      },
     },
   };
 }

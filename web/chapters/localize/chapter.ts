@@ -59,5 +59,6 @@ function linkAttention(store: Store, heads: Page['heads']): void {
   store.changed.subscribe(({ names }) => {
     if (names.has('head')) follow();
   });
+  heads.added.subscribe(follow);
   follow();
 }

@@ -1,6 +1,8 @@
 import type { Regime, Signal, TokenProcess } from '../../engine/protocol';
+import { loadJson } from '../../engine/shipped';
 import first from '../../generated/first.json';
-import sample from '../../generated/sample.json';
+import type sample from '../../generated/sample.json';
+import asset from '../../generated/sample.json?shipped';
 import { withConjugates } from '../../heads/conjugates';
 import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
@@ -9,11 +11,16 @@ import type { FirstResult, RandomHead } from './answers';
 import { type State, localizeView } from './state';
 
 /** What the sample is called on the page. */
-export const SAMPLE_NAME = 'all-MiniLM-L6-v2';
+const SAMPLE_NAME = 'all-MiniLM-L6-v2';
 
-/** The heads of the sample, computed when the page was built. */
-export function sampleHeads(): KnownHead[] {
-  return sample.map((head) => ({
+/** Adds the heads of the sample, computed when the page was built. Throws as `loadJson`. */
+export async function addSample(registry: HeadRegistry): Promise<void> {
+  const heads = await loadJson<typeof sample>({ ...asset, name: 'file of the sample' });
+  registry.add('sample', SAMPLE_NAME, heads.map(known));
+}
+
+function known(head: (typeof sample)[number]): KnownHead {
+  return {
     ...head,
     regime: head.regime as Regime,
     signal: head.signal as Signal,
@@ -23,23 +30,17 @@ export function sampleHeads(): KnownHead[] {
       random: tracesFrom(head.traces.random, head),
     },
     eigenvalues: withConjugates(head.eigenvalues),
-  }));
+  };
 }
 
 /** The first screen of a state that the build computed; null for any other. */
-export function firstResult(state: Readonly<State>, registry: HeadRegistry): FirstResult | null {
+export function firstResult(state: Readonly<State>): FirstResult | null {
   const plain = localizeView.defaults;
   const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
   const point = first.points.find(({ variance }) => variance === state.variance);
   if (!point || asked.some((name) => name !== 'variance' && state[name] !== plain[name])) return null;
   const { domain, means, variances, value, others } = first;
   const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (it) => it ?? NaN);
-  const heads = registry.heads('shown');
-  registry.predict({
-    measure: 'localization',
-    covariance: 'identity',
-    value: new Map(heads.map((head) => [head.id, head.localization ?? NaN])),
-  });
   const lines = {
     means,
     variances,

@@ -1,0 +1,19 @@
+// The chapters that the first screen does not need, a script of its own.
+import type { PageState } from '../state/page-state';
+import { startCollapse } from './collapse/chapter';
+import { startModel } from './model/chapter';
+import type { Chapter, Page } from './shared/page';
+import { startTrain } from './train/chapter';
+import { startUses } from './uses/chapter';
+import type { VIEWS } from './views';
+
+/** Starts every chapter but the first. `controlsOf` are the controls that alone concern a figure. */
+export function startOthers(
+  page: Page,
+  { localize, collapse, train, model, uses }: PageState<typeof VIEWS>['stores'],
+): { chapters: Chapter[]; controlsOf: (figure: string) => readonly string[] | undefined } {
+  const before = [startCollapse(page, collapse), startTrain(page, train)];
+  const ownModel = startModel(page, model, localize);
+  const labs = startUses(page, uses, ownModel.opened);
+  return { chapters: [...before, ownModel, labs], controlsOf: labs.controlsOf };
+}
