@@ -93,7 +93,7 @@ const DRAWLESS: FigureId[] = [
   ...(['softmax-row', 'self-attention', 'head-text', 'head-spectra', 'token-metric'] as const),
   'head-distance',
   'rotary-circuits',
-  ...(['published', 'rates', 'escape', 'strength', 'trainability'] as const),
+  ...(['published', 'rates', 'escape', 'strength', 'trainability', 'surgery-changes'] as const),
   ...(['plateaus', 'equal-deviation', 'early-warning', 'wall', 'scatter', 'attention-entries'] as const),
 ];
 

@@ -1,4 +1,4 @@
-// Makes web/results/head-surgery.json (ten minutes): surgery on the spectrum of each head of trained models, by the plan
+// Makes web/results/head-surgery.json (two minutes): surgery on the spectrum of each head of trained models, by the plan
 // in docs/experiments/causes/README.md. `npm run experiments` then writes the tables of
 // docs/experiments/causes/results.md.
 //
@@ -34,6 +34,8 @@ const optionsOf = ({ text, length }) => [
 ];
 const RESAMPLES = 2000;
 const MEASURES = ['entropy', 'sink', 'self', 'localization'];
+/** Of which the changes of each head are published, for the figure. */
+const DRAWN = ['entropy', 'sink', 'localization'];
 /** The random surgery that is as large. */
 const NULLS = { mean: 'random-mean', shrink: 'random-shrink' };
 /** Limits of the slope by the plan. */
@@ -156,6 +158,25 @@ function surgeryOf(heads, drawn, surgery) {
   return { surgery, measures, theory: interval(heads, drawn, slope(theory)), doses: byDose };
 }
 
+/**
+ * Predicted and measured change of every head by each surgery with a null, its doses and the drawn measures; those of
+ * the null are means over its draws.
+ */
+function changesOf(heads) {
+  const short = (value) => Number(value.toPrecision(3));
+  return Object.entries(NULLS).flatMap(([surgery, none]) =>
+    rowsOf(heads[0], surgery).flatMap(({ dose }) =>
+      DRAWN.map((measure) => {
+        const of = (kind, side) => heads.map((head) => short(meanChange(head, kind, dose, `${side}_${measure}`)));
+        return {
+          ...{ surgery, dose, measure, predicted: of(surgery, 'predicted'), measured: of(surgery, 'measured') },
+          ...{ null_predicted: of(none, 'predicted'), null_measured: of(none, 'measured') },
+        };
+      }),
+    ),
+  );
+}
+
 /** Published byte models with the configuration that checkpoints need, and the text. */
 function writeByteModels() {
   const from = `${root}web/models`;
@@ -191,6 +212,8 @@ function compute([name, model]) {
     ...{ name, commands: lines.map((line) => `eigenscope ${line.join(' ')}`), heads: heads.length },
     layers: new Set(heads.map(({ layer }) => layer)).size,
     surgeries: kinds.map((kind) => surgeryOf(heads, drawn, kind)),
+    places: heads.map(({ layer, head }) => `${layer}.${head}`),
+    changes: changesOf(heads),
   };
 }
 

@@ -28,6 +28,7 @@ import type { TrainingRun } from './runs/run';
 import { ShownRuns } from './runs/shown';
 import { type State, type Store, TRAINING, controlOf, runsOf, trainView, trainingOf } from './state';
 import { strengthFigure } from './strength/figure';
+import { SurgeryChangesFigure } from './surgery/figure';
 import { trainabilityFigure } from './trainability/figure';
 
 /** Milliseconds between two drawings of training runs. */
@@ -85,6 +86,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     strength: new PanelsFigure(strengthFigure, trials),
     'early-warning': new PanelsFigure(earlyWarningFigure, trials),
     'equal-deviation': new PanelsFigure(equalDeviationFigure, trials),
+    'surgery-changes': new SurgeryChangesFigure(store),
     trainability: new PanelsFigure(trainabilityFigure, trials),
     plateaus: new PanelsFigure(plateausFigure, trials),
   };

@@ -2,6 +2,7 @@ import { short } from '../../charts/format';
 import type { Intervention, Regularizer, Training } from '../../engine/protocol';
 import operations from '../../generated/operations.json';
 import {
+  choice,
   choiceOf,
   integers,
   linear,
@@ -165,6 +166,14 @@ const controls = {
     sign: '<i>γ</i>',
     used: ({ intervention }) => intervention === 'tame',
   }),
+  surgery_dose: {
+    ...choice(
+      'Dose',
+      { '-0.5': '−0.5', '-0.25': '−0.25', '0.25': '0.25', '0.5': '0.5', '1.0': '1' },
+      'Size of the surgery: norm of the added mean over that of <i>A</i>, or share of the deviation that is taken away',
+    ),
+    default: '0.5',
+  },
   watched: text('Run and head', { help: 'run:layer.head', default: 'none:0.0' }),
   /** The step up to which the map shows the heads' ways. */
   moment: text('Step', { help: 'Training step, or newest', default: 'newest' }),

@@ -1,4 +1,5 @@
 import { loadJson, type ShippedFile } from '../../../engine/shipped';
+import surgery from '../../../generated/head-surgery.json?shipped';
 import { once } from '../../shared/once';
 import { sampleRunsFile } from '../runs/shown';
 import { resultsOf, type PublishedResults, type ResultsFile } from './results';
@@ -18,9 +19,13 @@ const published = new Map(
   }),
 );
 
+/** Predicted and measured changes of heads after surgery. */
+export const surgeryFile: ShippedFile = { ...surgery, name: 'file of surgery on heads' };
+
 /** All of them, and the runs that the build trained. */
 export const resultsFiles: readonly ShippedFile[] = [
   sampleRunsFile,
+  surgeryFile,
   ...[...published.values()].map(({ file }) => file),
 ];
 
