@@ -6,7 +6,9 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "catch.h"
 #include "inference_models.h"
@@ -60,8 +62,8 @@ struct Known {
   }
   // W_Q' W_K^T after an edit.
   MatrixXd after(const QueryEdit& edit) const {
-    const MatrixXd queries = edit.query * query.transpose() + edit.key * key.transpose() +
-                             edit.random * normal.transpose() * inverse_root;
+    MatrixXd queries = edit.query * query.transpose() + edit.key * key.transpose();
+    if (edit.random.size() > 0) queries += edit.random * normal.transpose() * inverse_root;
     return queries.transpose() * key.transpose();
   }
 };
@@ -84,7 +86,7 @@ TEST_CASE("surgery changes the spectrum as it says, and keeps the mean query") {
   const MatrixXd p = projector_on(head.root * head.key), bare_p = projector_on(head.key);
   std::map<std::tuple<Surgery, double>, double> norms;  // of the changes of A
   std::map<Surgery, int> seen;
-  for (const QueryEdit& edit : surgery_edits(frame)) {
+  for (const SurgeryEdit& edit : surgery_edits(frame)) {
     CAPTURE(edit.surgery, edit.dose);
     ++seen[edit.surgery];
     const MatrixXd w = head.after(edit), changed = head.root * w * head.root;
@@ -133,6 +135,28 @@ TEST_CASE("surgery changes the spectrum as it says, and keeps the mean query") {
   CHECK(seen.size() == kSurgeryNames.size());
 }
 
+TEST_CASE("a variance is shrunk, then a mean is added at the norm that is left") {
+  const Known head;
+  const SurgeryFrame frame = head.frame();
+  const MatrixXd a = head.root * head.query * head.key.transpose() * head.root;
+  const MatrixXd p = projector_on(head.root * head.key);
+  const double m = a.trace() / kRank;
+  for (const auto& [added, shrunk] :
+       {std::pair(0.0, 0.0), std::pair(0.7, 0.4), std::pair(-0.5, -0.3), std::pair(2.0, 1.0)}) {
+    CAPTURE(added, shrunk);
+    const SpectrumChange change(frame.trace, frame.norm, kRank, added, shrunk);
+    const MatrixXd now = head.after(
+        edit_around_means(frame, change.query, change.key * inverse_of_keys(frame.key_covariance)));
+    const MatrixXd got = head.root * now * head.root;
+    const MatrixXd left = m * p + (1 - shrunk) * (a - m * p);
+    const MatrixXd wanted = left + added * left.norm() / std::sqrt(double(kRank)) * p;
+    CHECK((got - left.norm() / wanted.norm() * wanted).norm() < 1e-9 * a.norm());
+    CHECK_THAT(change.mean, WithinRel(got.trace() / kRank, 1e-9));
+    CHECK_THAT(change.variance,
+               WithinAbs(got.squaredNorm() / kRank - change.mean * change.mean, 1e-9));
+  }
+}
+
 TEST_CASE("surgery refuses content whose keys do not span the head") {
   SurgeryFrame frame = Known().frame();
   frame.key_covariance.row(1).setZero();
@@ -144,7 +168,8 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
   const auto model = transformer_of(tiny_gpt2());
   const std::vector<Passage> all = passages_of(6);
   const std::vector<Passage> measured(all.begin() + 3, all.end());
-  SpectrumSurgery lab(model, {all.begin(), all.begin() + 3}, measured, {64, 2, 5});
+  const std::vector<Passage> statistics(all.begin(), all.begin() + 3);
+  SpectrumSurgery lab(model, statistics, measured, {64, 2, 5});
   while (!lab.advance(1e6)) continue;
   CHECK(lab.steps_done() == lab.steps_wanted());
 
@@ -180,4 +205,44 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
     if (row.surgery == Surgery::random_mean) CHECK_THAT(row.size, WithinRel(mean_size, 1e-6));
   }
   CHECK(moved > 20);
+
+  // A head that was prepared, and written as bytes, does the same at the same dose.
+  SurgeryPass prepared(model, statistics, measured, measured[1], {64, 5});
+  while (!prepared.ready() || prepared.layer() < 1) prepared.advance();
+  const std::vector<std::byte> bytes = bytes_of(prepared.head(1));
+  const HeadSurgery head(prepared_head_of(bytes));
+  const MatrixXd inverse = inverse_of_keys(head.content().key_covariance);
+  const auto edit = [&](double added, double shrunk) {
+    const SpectrumChange change(head.content().trace, head.content().norm,
+                                static_cast<double>(inverse.rows()), added, shrunk);
+    return edit_around_means(head.content(), change.query, change.key * inverse);
+  };
+  int compared = 0;
+  for (const SurgeryRow& row : lab.rows()) {
+    if (row.layer != 1 || row.head != 1) continue;
+    if (row.surgery != Surgery::mean && row.surgery != Surgery::shrink) continue;
+    const bool adds = row.surgery == Surgery::mean;
+    const HeadEffect effect = head.effect(edit(adds ? row.dose : 0, adds ? 0 : row.dose));
+    CHECK(effect.size == row.size);
+    CHECK(effect.predicted.row.entropy == row.predicted.row.entropy);
+    CHECK(effect.predicted.localization == row.predicted.localization);
+    CHECK(effect.measured.row.sink_first == row.measured.row.sink_first);
+    ++compared;
+  }
+  CHECK(compared == 14);
+  ForwardPass again(model, {measured[1]});
+  while (!again.done()) {
+    const int layer = again.layer();
+    again.advance({.head = [&](std::size_t, int number, const HeadTrace& trace) {
+      if (layer != 1 || number != 1) return;
+      CHECK((head.weights(edit(0, 0)) - trace.weights).norm() < 1e-5);
+    }});
+  }
+
+  for (std::size_t size = 0; size < bytes.size(); size += 61) {
+    CHECK_THROWS_AS(prepared_head_of(std::span(bytes).first(size)), InvalidArgument);
+  }
+  std::vector<std::byte> more = bytes;
+  more.push_back(std::byte{0});
+  CHECK_THROWS_AS(prepared_head_of(more), InvalidArgument);
 }

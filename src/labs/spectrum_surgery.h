@@ -7,8 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "inference/forward_pass.h"
-#include "prediction/drawn_rows.h"
+#include "prediction/head_surgery.h"
 #include "propagation/propagation.h"
 #include "support/choice.h"
 #include "support/parameter.h"
@@ -42,25 +41,16 @@ inline constexpr std::array kSurgeryNames{
 inline constexpr std::array kMeanDoses{-1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0};
 inline constexpr std::array kShrinkDoses{-0.5, -0.25, 0.25, 0.5, 0.75, 0.9, 1.0};
 
-/// The queries of a head after surgery: query q + key k + random y + shift, q over sqrt(d_h), k its key, y random
-/// features of the token (SpectrumSurgery); a change of W_Q and b_Q alone.
-struct QueryEdit {
+/// An edit of the experiment.
+struct SurgeryEdit : QueryEdit {
   Surgery surgery = Surgery::none;
   double dose = 0;
   int draw = 0;  ///< of the random perturbations, from 0
-  Eigen::MatrixXd query, key, random;
-  Eigen::VectorXd shift;
-
-  Eigen::MatrixXd queries(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k,
-                          const Eigen::MatrixXd& y) const;
 };
 
-/// Statistics of the content tokens of a head from which its edits are made.
-struct SurgeryFrame {
-  Eigen::VectorXd query_mean, key_mean;
-  Eigen::MatrixXd key_covariance;  ///< M = W_K^T C W_K
-  double trace = 0, norm = 0;      ///< tr(A), ||A||_F
-  Eigen::MatrixXd bare_keys;       ///< W_K^T W_K, the gain of a pre-norm folded in
+/// Statistics of a head from which its edits are made.
+struct SurgeryFrame : ContentStatistics {
+  Eigen::MatrixXd bare_keys;  ///< W_K^T W_K, the gain of a pre-norm folded in
   double bare_trace = 0, bare_norm = 0;
   Eigen::VectorXd sink;  ///< the sinks' mean key minus the content's
   /// By draw of the random features y, whose mean over the content is 0: their covariance, and that with the keys
@@ -69,16 +59,14 @@ struct SurgeryFrame {
 };
 /// All edits at all doses, the first of which is none. Throws InvalidArgument ("passages") where the content's keys do
 /// not span d_h dimensions.
-std::vector<QueryEdit> surgery_edits(const SurgeryFrame& frame);
+std::vector<SurgeryEdit> surgery_edits(const SurgeryFrame& frame);
 
 /// A head after an edit.
-struct SurgeryRow {
+struct SurgeryRow : HeadEffect {
   int layer = 0, head = 0;
   Surgery surgery = Surgery::none;
   double dose = 0;
   int draw = 0;
-  double size = 0;  ///< norm of the change of A over ||A||_F
-  HeadMeasures predicted, measured;
   double theory_localization = 0;  ///< of the traces of A, for the walk of level 0
 };
 
@@ -88,13 +76,11 @@ struct SurgerySettings {
   std::uint64_t seed = 1;
 };
 
-/// Edits each head by itself, on the layer's inputs as they are in the trained model: the statistics give C, the edits
-/// and the predictions of level `neighbours`; the edited head runs on the measured passages. The random features of a
+/// Edits each head by itself, on the layer's inputs as they are in the trained model (HeadSurgery). The random features of a
 /// token x are N^T (x - mu), N normal (d x d_h), mu the mean content token: those of a random W_Q.
 class SpectrumSurgery {
  public:
-  /// Passages have one length. Throws FormatError for a model with rotary positions or norms of queries or keys, and as
-  /// ForwardPass does; InvalidArgument as DrawnRows does and ("draws").
+  /// Passages have one length. Throws as SurgeryPass does; InvalidArgument ("draws").
   SpectrumSurgery(std::shared_ptr<const Transformer> model, std::vector<Passage> statistics,
                   std::vector<Passage> measured, const SurgerySettings& settings);
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance and surgery_edits do.
@@ -108,27 +94,15 @@ class SpectrumSurgery {
   using Index = Eigen::Index;
 
   bool done() const;
-  double collect();
-  void enter_layer();
   double operate();
-  SurgeryFrame frame_of(const HeadStates& states,
-                        const std::vector<std::vector<Eigen::MatrixXd>>& y);
-  HeadMeasures predict(const HeadStates& edited) const;
+  SurgeryFrame frame_of(const HeadSurgery& head,
+                        const std::vector<std::vector<Eigen::MatrixXd>>& y) const;
 
   SurgerySettings settings_;
-  std::size_t statistics_;  // passages of the statistics, the first ones
-  ForwardPass pass_;
-  DrawnRows drawn_;
-  RotaryTurns turns_;
+  SurgeryPass pass_;
   CentredKernel kernel_;
-  SinkKeys sinks_;
-  // State of the present layer:
-  int layer_ = 0, head_ = 0;
-  std::size_t collected_ = 0;  // passages of which states_ are there
-  LayerWeights weights_;
-  std::vector<Eigen::MatrixXf> states_;  // by passage, d x T
-  Eigen::VectorXd mean_;                 // of the content tokens of the statistics
-  Eigen::VectorXd correlations_;         // of the states of the statistics
+  int head_ = 0;          // of the present layer
+  Eigen::VectorXd mean_;  // of the layer's content tokens of the statistics
   std::vector<SurgeryRow> rows_;
 };
 

@@ -15,8 +15,8 @@
                   row(train) row(evaluate) row(generate) row(run_attention) row(position_meaning)  \
                       row(latent_classes) row(latent_values) row(attention_prior) row(token_prior) \
                           row(agent_attention) row(hard_retrieval) row(parallel_contexts)          \
-                              row(attention_sinks) row(head_surgery) row(attention_explanation)    \
-                                  row(attention_entries)
+                              row(attention_sinks) row(head_surgery) row(edit_head)                \
+                                  row(attention_explanation) row(attention_entries)
 
 namespace eigenscope {
 

@@ -9,13 +9,18 @@ using Eigen::VectorXd;
 
 DrawnRows::DrawnRows(const Transformer& model, const std::vector<Passage>& passages,
                      const PredictionSettings& settings)
+    : DrawnRows(model.rules(0), passages.front().length(), SinkKeys::of(passages.front()),
+                std::ssize(passages), settings) {}
+
+DrawnRows::DrawnRows(const LayerRules& rules, Index length, const SinkKeys& sinks, Index passages,
+                     const PredictionSettings& settings)
     : settings_(settings),
-      rules_(model.rules(0)),
-      length_(passages.front().length()),
-      sinks_(SinkKeys::of(passages.front())),
+      rules_(rules),
+      length_(length),
+      sinks_(sinks),
       turns_(rules_.rotary, length_) {
   checked(shared::kQueries, static_cast<double>(settings.queries));
-  const auto all = static_cast<Index>(passages.size()) * length_;
+  const Index all = passages * length_;
   std::vector<float> normal(static_cast<std::size_t>(length_) + 1);
   for (Index j = 0; j < settings.queries; ++j) {
     draw(j, normal);

@@ -30,6 +30,9 @@ class DrawnRows {
   /// Rows of a model's first layer. Passages have one length. Throws InvalidArgument ("queries").
   DrawnRows(const Transformer& model, const std::vector<Passage>& passages,
             const PredictionSettings& settings);
+  /// Rows of a layer with these rules, whose `passages` have `length` tokens each. Throws likewise.
+  DrawnRows(const LayerRules& rules, Eigen::Index length, const SinkKeys& sinks,
+            Eigen::Index passages, const PredictionSettings& settings);
   /// The rows are then of a layer with these rules.
   void enter(const LayerRules& rules);
 

@@ -1,29 +1,11 @@
 #include "prediction/head_prediction.h"
 
-#include <cstring>
-#include <type_traits>
-
-#include "support/error.h"
+#include "support/parts_as_bytes.h"
 
 namespace eigenscope {
 namespace {
 
-using Eigen::Index;
-
-void append(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
-  const auto* const first = static_cast<const std::byte*>(from);
-  bytes.insert(bytes.end(), first, first + size);
-}
-
-[[noreturn]] void refuse() { throw InvalidArgument("partitions", "be complete"); }
-
-void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
-  if (size > bytes.size()) refuse();
-  if (size > 0) std::memcpy(to, bytes.data(), size);
-  bytes = bytes.subspan(size);
-}
-
-// Visits each number, and each array of them: the bytes between the members of a struct are not defined.
+// Visits each number, and each array of them.
 template <class Head, class Visit>
 void each_part(Head& head, const Visit& visit) {
   visit(head.layer);
@@ -46,38 +28,6 @@ void each_part(Head& head, const Visit& visit) {
   visit(head.gaussian_by_distance);
 }
 
-struct Writer {
-  std::vector<std::byte>& bytes;
-
-  template <class Part>
-  void operator()(const Part& part) const {
-    if constexpr (std::is_arithmetic_v<Part>) {
-      append(bytes, &part, sizeof part);
-    } else {
-      (*this)(part.size());
-      append(bytes, part.data(), static_cast<std::size_t>(part.size()) * sizeof(*part.data()));
-    }
-  }
-};
-
-struct Reader {
-  std::span<const std::byte>& bytes;
-
-  template <class Part>
-  void operator()(Part& part) const {
-    if constexpr (std::is_arithmetic_v<Part>) {
-      take(bytes, &part, sizeof part);
-    } else {
-      Index count = 0;
-      (*this)(count);
-      const std::size_t most = bytes.size() / sizeof(*part.data());
-      if (count < 0 || static_cast<std::size_t>(count) > most) refuse();
-      part.resize(count);
-      take(bytes, part.data(), static_cast<std::size_t>(count) * sizeof(*part.data()));
-    }
-  }
-};
-
 }  // namespace
 
 HeadPrediction::HeadPrediction(int of_layer, int number) : layer(of_layer), head(number) {
@@ -93,13 +43,13 @@ void HeadPrediction::add_ceiling(const HeadMeter& rows) {
 
 std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads) {
   std::vector<std::byte> bytes;
-  for (const HeadPrediction& head : heads) each_part(head, Writer{bytes});
+  for (const HeadPrediction& head : heads) each_part(head, PartWriter(bytes));
   return bytes;
 }
 
 std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes) {
   std::vector<HeadPrediction> heads;
-  while (!bytes.empty()) each_part(heads.emplace_back(), Reader{bytes});
+  while (!bytes.empty()) each_part(heads.emplace_back(), PartReader(bytes));
   return heads;
 }
 

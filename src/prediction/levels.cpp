@@ -100,15 +100,19 @@ TokenClouds::TokenClouds(const std::vector<MatrixXd>& passages, const SinkKeys& 
 HeadPredictor::HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
                              const VectorXd& correlations, const RotaryTurns& turns,
                              const HeadProjections& folded)
-    : queries_(cloud_of(states.queries)),
-      keys_(states.keys, sinks),
-      correlations_(correlations),
-      turns_(turns) {
+    : HeadPredictor(states, sinks, correlations, turns) {
   const auto width = static_cast<double>(folded.query.rows());
   const MatrixXd queries = times(folded.query, folded.query.transpose()) / width;
   spectrum_ = variances(queries, times(folded.key, folded.key.transpose()));
-  covariance_ = variances(queries_.covariance, keys_.all.covariance);
 }
+
+HeadPredictor::HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
+                             const VectorXd& correlations, const RotaryTurns& turns)
+    : queries_(cloud_of(states.queries)),
+      keys_(states.keys, sinks),
+      correlations_(correlations),
+      turns_(turns),
+      covariance_(variances(queries_.covariance, keys_.all.covariance)) {}
 
 VectorXd HeadPredictor::variances(const MatrixXd& queries, const MatrixXd& keys) const {
   VectorXd by_distance(turns_.is_none() ? 1 : length());
@@ -202,7 +206,10 @@ VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys
   return logits;
 }
 
-RowLaw HeadPredictor::spectrum(Index place) const { return by_distance(spectrum_, place); }
+RowLaw HeadPredictor::spectrum(Index place) const {
+  if (spectrum_.size() == 0) throw InvalidArgument("level", "be another one without the weights");
+  return by_distance(spectrum_, place);
+}
 RowLaw HeadPredictor::covariance(Index place) const { return by_distance(covariance_, place); }
 
 RowLaw HeadPredictor::mean(Index place) const {

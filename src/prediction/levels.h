@@ -121,6 +121,9 @@ class HeadPredictor {
   HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
                 const Eigen::VectorXd& correlations, const RotaryTurns& turns,
                 const HeadProjections& folded);
+  /// Without level 1, which alone needs the weights.
+  HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
+                const Eigen::VectorXd& correlations, const RotaryTurns& turns);
 
   /// The law of a query's logits over all T keys. Throws InvalidArgument ("level") for a level that is no
   /// such law.
@@ -131,7 +134,7 @@ class HeadPredictor {
                                 std::span<const float> normal) const;
 
   // With rotary positions W depends on how far the key lies from the query, so that variances and means do.
-  /// Level 1: independent isotropic tokens, s^2 = eta_F / d_h.
+  /// Level 1: independent isotropic tokens, s^2 = eta_F / d_h. Throws InvalidArgument ("level") without weights.
   RowLaw spectrum(Eigen::Index position = 0) const;
   /// Level 2: centred tokens with the layer's covariance, s^2 = tr(W Sigma W^T Sigma) / d_h.
   RowLaw covariance(Eigen::Index position = 0) const;

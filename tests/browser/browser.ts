@@ -8,10 +8,10 @@ import { launch, serve, type Host } from './host';
 
 export { checkpoint, fileAddress, serve } from './host';
 
-/** The figures that wait for a second checkpoint. */
-export const OF_SEVERAL: readonly FigureId[] = ['compare', 'head-steps'];
+/** The figures that wait for a second checkpoint, or for weights. */
+export const WAITING: readonly FigureId[] = ['compare', 'head-steps', 'surgery'];
 /** The figures that are always there. */
-export const ALWAYS: FigureId[] = FIGURES.map(({ id }) => id).filter((id) => !OF_SEVERAL.includes(id));
+export const ALWAYS: FigureId[] = FIGURES.map(({ id }) => id).filter((id) => !WAITING.includes(id));
 
 /** A link to the view of stacks, with one that is soon computed. */
 export const QUICK = 'collapse?depth=2&stacks=2&width=16&length=16';

@@ -37,8 +37,8 @@ export function writeLayers(layers: number): string[] {
 }
 
 /** The files of such a model. */
-export function trainedModel() {
-  const folder = trainedFolder();
+export function trainedModel(parts = {}) {
+  const folder = trainedFolder(parts);
   return ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) =>
     picked(name, readFileSync(join(folder, name))),
   );

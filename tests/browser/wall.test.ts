@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { json } from '../cli/eigenscope';
 import { browser, caption, csv, exported, go, host, openBrowser, settled, visit } from './browser';
 import { enter, openModel } from './gestures';
-import { TRAINED_LENGTH, trainedFolder, trainedModel } from './trained';
+import { LLAMA, TRAINED_LENGTH, trainedFolder, trainedModel } from './trained';
 
 /** What is below Details is there, not in sight. */
 const ATTACHED = { state: 'attached' } as const;
@@ -112,6 +112,50 @@ test('heads that are switched off change the outcome as on the command line', { 
     .toBe(each.length);
   (await csv(page, 'wall')).forEach((row, i) => expect(Number(row.loss_change)).toBeCloseTo(each[i].loss_change, 4));
   expect(errors).toEqual([]);
+});
+
+test('two handles change the spectrum of a head as the command line does', { timeout: 120_000 }, async () => {
+  const folder = trainedFolder();
+  const text = 'the whale';
+  const { page, errors } = await visit(
+    browser,
+    `${host.address}#model?reading=the+whale&added_mean=0.5&figure=surgery`,
+  );
+  const figure = page.locator('#figure-surgery');
+  await figure.locator('[data-surgery-note]', { hasText: 'needs the weights' }).waitFor();
+  const model = ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(folder, name));
+  await openModel(page, model);
+  await page.locator('[data-head-select]').selectOption('1.2');
+  const asked = {
+    file: 'web/generated/text.txt',
+    length: TRAINED_LENGTH,
+    passages: 8,
+    queries: 300,
+    head: '1.2',
+    text,
+  };
+  const expectDoses = async (doses: object) => {
+    const { rows, tokens } = json('edit-head', { ...asked, ...doses }, folder);
+    const shown = async () => Number((await csv(page, 'surgery')).at(-1)!.measured_entropy);
+    await expect.poll(shown, { timeout: 30_000 }).toBeCloseTo(rows[1].measured_entropy, 4);
+    for (const [i, row] of (await csv(page, 'surgery')).entries()) {
+      for (const [name, value] of Object.entries(row)) {
+        if (name !== 'head') expect(Number(value)).toBeCloseTo(rows[i][name], 4);
+      }
+    }
+    expect(await figure.locator('[data-mark="y-axis tick label"] text').count()).toBe(tokens.length);
+  };
+  await expectDoses({ added_mean: 0.5 });
+  await enter(page.locator('#field-model-shrunk'), '0.8');
+  await expectDoses({ added_mean: 0.5, shrunk: 0.8 });
+  await enter(page.locator('#field-model-shrunk'), '3');
+  await page
+    .locator('#model [data-control="shrunk"] .error', { hasText: /must be a number from .10 to 1: found 3/ })
+    .waitFor();
+  expect(errors).toEqual([]);
+
+  await openModel(page, trainedModel(LLAMA));
+  await figure.locator('.message', { hasText: 'rotary positions give each distance another one' }).waitFor();
 });
 
 test('any column of the table is plotted against any other, and passages are listed, from a long text', async () => {

@@ -386,6 +386,48 @@ test('surgery on the heads of a checkpoint', { timeout: 180_000 }, () => {
   // The inverse of the keys' covariance enlarges rounding.
   expectAlike(rows, terminal.rows, 5e-2);
   expect(() => finish(native, 'head-surgery', { ...given, length: 12 })).toThrow(/keys span the 32 dimensions/);
+
+  // One head, prepared once: the same as the surgery on all at each dose.
+  const edited = { ...asked, head: '2.3', text: 'The whale swims.' };
+  const { draws: _, ...one } = edited;
+  const onHead = { ...files, ...one, file: given.file };
+  const part = native.createPartition('edit-head', onHead, 0, []);
+  while (!part.advance(1e8)) continue;
+  const parts = [part.found()];
+  const editedBy = (doses: object) => {
+    const job = native.createPartition('edit-head', { ...doses, model: [] }, -1, parts);
+    while (!job.advance(1e8)) continue;
+    return job.output() as ReturnType<typeof finish<'edit-head'>>;
+  };
+  const fields = ['entropy', 'sink', 'localization'].flatMap((it) => [`predicted_${it}`, `measured_${it}`]);
+  for (const [surgery, dose] of [
+    ['mean', 0.5],
+    ['mean', -1],
+    ['shrink', 0.9],
+  ] as const) {
+    const found = editedBy({ [surgery === 'mean' ? 'added_mean' : 'shrunk']: dose });
+    const row = (of: typeof rows, kind: string, at: number) =>
+      of.find((it) => it.layer === 2 && it.head === 3 && it.surgery === kind && it.dose === at)! as never;
+    for (const field of fields) {
+      const own = found.rows.map((it) => it[field as 'measured_sink']);
+      expect(own[0]).toBe(row(rows, 'none', 0)[field]);
+      expect(own[1]).toBe(row(rows, surgery, dose)[field]);
+    }
+  }
+  const { tokens, weights } = editedBy({ added_mean: 0.5, shrunk: 0.5 });
+  expect(weights).toHaveLength(tokens.length ** 2);
+  const printed = json('edit-head', { ...one, added_mean: 0.5, shrunk: 0.5, file: prose }, MINILM);
+  expect(tokens).toEqual(printed.tokens);
+  expectNear(weights, printed.weights.flat(), 5e-2);
+  expect(() => native.createPartition('edit-head', { model: [], shrunk: 1.5 }, -1, parts)).toThrow(
+    'shrunk must be a number from -10 to 1: found 1.5',
+  );
+  expect(() => native.createPartition('edit-head', { model: [] }, -1, [parts[0]!.subarray(1)])).toThrow(
+    'partitions must be complete',
+  );
+  expect(() => finish(native, 'edit-head', { ...onHead, head: '6.0' })).toThrow(
+    "head must be a head as layer.head, from 0.0 to 5.11: found '6.0'",
+  );
 });
 
 test('the spectra of the heads in each metric, and another text as a null', { timeout: 180_000 }, () => {

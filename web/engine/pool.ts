@@ -58,7 +58,7 @@ export class Pool {
   }
 
   /** Runs a job, or a partition of it, in one worker. */
-  private async call<J extends JobName, Answer = Output<J>>(
+  async call<J extends JobName, Answer = Output<J>>(
     job: J,
     input: Input<J>,
     partition: Partition | null,

@@ -30,6 +30,7 @@ import { HeadPassages } from './passages/passages';
 import { ScatterFigure } from './scatter/figure';
 import { WallFigure } from './wall/figure';
 import { HeadWorth } from './wall/worth';
+import { SurgeryFigure } from './surgery/figure';
 import { TokenMetricFigure } from './token-metric/figure';
 import type { State, Store } from './state';
 
@@ -53,6 +54,7 @@ export function startModel(
   const text = new HeadTextFigure(store, checkpoints, measurements, picture, () => onText.repaint());
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
   const metric = new TokenMetricFigure(store, heads, checkpoints, measurements);
+  const surgery = new SurgeryFigure(store, pool, checkpoints, texts);
   const rotary = new RotaryCircuitsFigure(store, heads, checkpoints, () => {
     loadRotarySample().then(
       (sample) => void opener.open([sample]),
@@ -70,6 +72,7 @@ export function startModel(
       'head-spectra': new HeadSpectraFigure(store, heads, checkpoints),
       predictors,
       'token-metric': metric,
+      surgery,
       'head-distance': distance,
       'rotary-circuits': rotary,
       compare: new CompareFigure(store, checkpoints),
@@ -88,6 +91,7 @@ export function startModel(
     'head-text': onText,
     'head-distance': onDistance,
     'token-metric': onMetric,
+    surgery: onSurgery,
     'rotary-circuits': onRotary,
     compare: onCompare,
     'head-steps': onSteps,
@@ -115,7 +119,7 @@ export function startModel(
     onCompare.request('full');
     if (!fresh) return onPredictors.repaint();
     measurements.set({ predictions: null, text: null, corpus: null, unreadable: '', onlyPictures: false });
-    for (const runner of [onText, onWall, onScatter, onPredictors, onRotary]) runner.request('full');
+    for (const runner of [onText, onWall, onScatter, onPredictors, onSurgery, onRotary]) runner.request('full');
     // Two are measured in sight or not, for the table and the picks.
     for (const runner of [onText, onPredictors]) runner.demand();
   });
@@ -144,6 +148,8 @@ export function startModel(
   showSample();
   for (const runner of [onWall, onScatter, onMetric, onDistance])
     measurements.changed.subscribe(() => runner.repaint());
+  // Where no head is chosen, another may be the clearest.
+  measurements.changed.subscribe(() => surgery.isStale && onSurgery.request('full'));
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
   const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);

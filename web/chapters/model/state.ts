@@ -1,7 +1,7 @@
 import type { PredictedMeasure, TokensSource } from '../../engine/protocol';
 import operations from '../../generated/operations.json';
 import measures from '../../generated/predicted-measures.json';
-import { choice, choiceOf, integers, number, text, type StateOf } from '../../state/control';
+import { choice, choiceOf, integers, linear, number, text, type StateOf } from '../../state/control';
 import { headControls, spreadControl } from '../../state/heads';
 import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
@@ -45,6 +45,12 @@ const controls = {
     help:
       'Predictor level: statistics that the prediction uses, from the traces of <i>W</i> alone (0) to real tokens ' +
       '(8); 9 uses states from mean-field attention, 10 runs the head itself',
+  }),
+  added_mean: number('added_mean', 'Added mean', linear(-1, 2), {
+    help: 'Norm of what is added to the mean of the spectrum at a fixed norm, over ‖<i>A</i>‖',
+  }),
+  shrunk: number('shrunk', 'Shrunk variance', linear(-0.5, 1), {
+    help: 'Share of the deviation of <i>A</i> from its mean that is taken away; negative values enlarge it',
   }),
   passages: number('passages', 'Passages', integers(1, 48), {
     help: 'Number of passages for the statistics; the same number is measured',

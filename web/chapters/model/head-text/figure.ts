@@ -221,22 +221,7 @@ export class HeadTextFigure implements Figure {
     if (!found) return frame.clear();
     this.note('');
     const caption = shared || !text ? this.sharedText() : this.caption(text);
-    const { length } = found.tokens;
-    const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
-    const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
-    const side = this.side(key.height);
-    const named = length * ROW < side - ROOM;
-    const axes = this.matrix.chart(length, side, {
-      label: 'attention weights',
-      x: 'key →',
-      y: '↓ query',
-      ...(named && { name: (place: number) => shortened(found.tokens[place - 1]), room: ROOM }),
-    });
-    const size = { width: frame.width, height: key.height + side };
-    const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, caption);
-    svg.append(key.render());
-    const matrix = { length, values: found.weights };
-    frame.put(svg, [this.matrix.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
+    drawAttention(frame, this.matrix, found, (above) => this.side(above), caption);
     frame.say(caption);
   }
 
@@ -399,6 +384,34 @@ export class HeadTextFigure implements Figure {
     const explained = Number.isNaN(predicted) ? '' : `, ${short(predicted)} predicted at level ${level}`;
     return ` On the passages of ${referTo('predictors')}: entropy ${short(measured)}${explained}.`;
   }
+}
+
+/** Draws attention weights below their legend; `sideOf` gives the pixels of the square below so many of the legend. */
+export function drawAttention(
+  frame: Frame,
+  matrix: MatrixPicture,
+  { tokens, weights }: SharedMatrix,
+  sideOf: (above: number) => number,
+  caption: string,
+): void {
+  const { length } = tokens;
+  const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
+  const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
+  const side = sideOf(key.height);
+  const named = length * ROW < side - ROOM;
+  const axes = matrix.chart(length, side, {
+    label: 'attention weights',
+    x: 'key →',
+    y: '↓ query',
+    ...(named && { name: (place: number) => shortened(tokens[place - 1]), room: ROOM }),
+  });
+  const svg = compose(
+    [{ svg: axes.svg, x: 0, y: key.height }],
+    { width: frame.width, height: key.height + side },
+    caption,
+  );
+  svg.append(key.render());
+  frame.put(svg, [matrix.paint({ length, values: weights }, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
 }
 
 function isPicture(found: Attended | null): boolean {
