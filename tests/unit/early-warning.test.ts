@@ -35,6 +35,8 @@ describe('an alarm', () => {
   test('is named by its measure and threshold', () => {
     expect(alarmName(alarm({ signal: 'mean.smallest', direction: -1, threshold: -2.5 }))).toBe('mean, smallest < −2.5');
     expect(alarmName(alarm({ given: true }))).toBe('spread, largest > 30 (freezing)');
+    expect(alarmName(alarm({ signal: 'eta_f.largest' }))).toBe('squared norm of W, largest > 30');
+    expect(alarmName(alarm({ signal: 'sigma_max.largest' }))).toBe('spectral norm of W, largest > 30');
   });
 });
 

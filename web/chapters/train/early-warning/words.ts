@@ -44,8 +44,14 @@ export function alarmsOf(results: PublishedResults): Alarm[] {
   );
 }
 
+/** What measures of the log are called whose field is no word. */
+const SYMBOLS: Readonly<Record<string, string>> = { eta_f: 'squared norm of W', sigma_max: 'spectral norm of W' };
+
 /** "spread, largest": a measure of the log, over the heads. */
-const signalName = (signal: string) => signal.replace('.', ', ').replaceAll('_', ' ');
+function signalName(signal: string): string {
+  const [measure, ...over] = signal.split('.');
+  return [SYMBOLS[measure] ?? measure.replaceAll('_', ' '), ...over].join(', ');
+}
 
 /** "spread, largest > 2.88 (freezing)": a signal and its threshold. */
 export function alarmName({ signal, direction, threshold, given }: Alarm): string {
