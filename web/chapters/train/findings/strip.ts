@@ -56,7 +56,7 @@ function numbersIn(text: string): number[] {
 export function drawFindings(list: Element): void {
   for (const item of list.querySelectorAll<HTMLElement>('[data-domain]')) {
     const points = [...item.querySelectorAll<HTMLElement>('[data-point]')].map((place): StripPoint => {
-      const colour = `var(--series-${place.dataset.point})`;
+      const colour = `var(--${place.dataset.point})`;
       place.style.setProperty('--run', colour);
       const [value, ...interval] = numbersIn(place.textContent);
       return { value, colour, ...(interval.length === 2 && { interval: [interval[0], interval[1]] }) };
