@@ -4,6 +4,7 @@ import { count, decade, fixed, padded, short, tick } from '../../web/charts/form
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
 import { VERSION } from '../../web/generated/version';
+import { subscriptParts } from '../../web/charts/subscript';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/runs/panels';
@@ -50,6 +51,23 @@ test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere',
     '',
     '',
   ]);
+});
+
+test('a letter after a symbol is a subscript, one in the name of a file is not', () => {
+  expect(subscriptParts('√η_F/λ of W_QK, ‖A‖_F and ||W||_F')).toEqual([
+    '√η',
+    'F',
+    '/λ of W',
+    'QK',
+    ', ‖A‖',
+    'F',
+    ' and ||W||',
+    'F',
+    '',
+  ]);
+  for (const name of ['run_a.safetensors', 'a_b.safetensors', 'pytorch_model.bin', 'layer_2_h', 'model.w_q.weight']) {
+    expect(subscriptParts(`${name}: 12 heads`)).toEqual([`${name}: 12 heads`]);
+  }
 });
 
 test('numbers that stand side by side keep their zeros', () => {

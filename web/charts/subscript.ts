@@ -1,6 +1,9 @@
+/** An underscore after a symbol of one letter, or after the bars or the bracket of a norm; not one in the name of a file. */
+const SUBSCRIPT = /(?<=(?<![\p{L}_.-])\p{L}|[‖|)])_([A-Z]+|\w)(?![\w-]|\.\w)/u;
+
 /** The parts of a text in which a letter, or capitals, after an underscore are a subscript: plain, lower, plain... */
 export function subscriptParts(text: string): string[] {
-  return text.split(/_([A-Z]+|\w)/);
+  return text.split(SUBSCRIPT);
 }
 
 /** The same as nodes of a document. */
