@@ -145,6 +145,7 @@ export class Frame {
     if (!this.svg) this.chart.prepend(svg);
     else if (this.svg !== svg) this.svg.replaceWith(svg);
     this.svg = svg;
+    for (const { canvas } of this.bitmaps) if (!bitmaps.some((it) => it.canvas === canvas)) canvas.remove();
     this.bitmaps = bitmaps;
     this.progress.classList.toggle('done', this.resting);
     for (const { canvas, x, y, width, height } of bitmaps) {
