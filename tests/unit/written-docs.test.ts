@@ -31,6 +31,12 @@ test('tables stand between their comments', () => {
   const page = (table: string) => `A\n<!-- of runs -->\n\n${table}\n\n<!-- end -->\nB`;
   expect(withTables(page('old\n\nrows'), { 'of runs': 'new' })).toBe(page('new'));
   expect(() => withTables(page('old'), {})).toThrow("no table for 'of runs'");
+  // Without its end a table would take the next one with it.
+  const open = '<!-- of heads -->\n\nold\n';
+  for (const text of [`${open}${page('old')}`, `${page('old')}\n${open}`]) {
+    const both = { 'of runs': 'new', 'of heads': 'new' };
+    expect(() => withTables(text, both)).toThrow("'<!-- of heads -->' must be followed by '<!-- end -->'");
+  }
 });
 
 test('a number of a long call is kept only while the files that the call reads are the same', () => {

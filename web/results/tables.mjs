@@ -17,12 +17,20 @@ export const written = (value, digits = 3, none = '–') =>
 export const agreement = (row, measure) =>
   `${written(row[`${measure}_rank_correlation`])} / ${written(row[`${measure}_mean_absolute_error`])}`;
 
-/** A page with those tables made anew for which it has a place; throws for a place without a table. */
+/** A page with those tables made anew for which it has a place; throws for a place without a table or without an end. */
 export function withTables(page, made) {
-  return page.replace(/<!-- (\S.*?) -->\n[^]*?\n<!-- end -->/g, (_, name) => {
+  const lacksEnd = (name) => new Error(`'<!-- ${name} -->' must be followed by '<!-- end -->'`);
+  const written = new Set();
+  const next = page.replace(/<!-- (\S.*?) -->\n([^]*?)\n<!-- end -->/g, (_, name, old) => {
+    if (/<!-- [^=]/.test(old)) throw lacksEnd(name);
     if (!(name in made)) throw new Error(`no table for '${name}'`);
+    written.add(name);
     return `<!-- ${name} -->\n\n${made[name]}\n\n<!-- end -->`;
   });
+  for (const name of Object.keys(made)) {
+    if (page.includes(`<!-- ${name} -->`) && !written.has(name)) throw lacksEnd(name);
+  }
+  return next;
 }
 
 const NUMBER = /(?:p < )?[-−+]?\d+(?:\.\d+)?/g;
