@@ -54,7 +54,7 @@ if (state.view === 'localize') lead.paint(); // at once: the first picture waits
 if (isBare) lead.answered.once(() => play(localize, lead.handle));
 
 /** The heads of the sample, which no figure of the first screen waits for. */
-const sample = once(() => addSample(heads));
+const sample = once(() => addSample(heads, localize));
 sample().catch((error: Error) => say(error.message));
 
 /** Starts the chapters that are not on the first screen. Their script is loaded now. */

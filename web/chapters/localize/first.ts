@@ -8,15 +8,24 @@ import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
 import { MASKING, QUERY, SETTING } from '../../state/setting';
 import type { FirstResult, RandomHead } from './answers';
-import { type State, localizeView } from './state';
+import { type State, type Store, localizeView } from './state';
 
 /** What the sample is called on the page. */
 const SAMPLE_NAME = 'all-MiniLM-L6-v2';
 
-/** Adds the heads of the sample, computed when the page was built. Throws as `loadJson`. */
-export async function addSample(registry: HeadRegistry): Promise<void> {
+/** Adds the heads of the sample, computed when the page was built, with what was predicted of them. Throws as `loadJson`. */
+export async function addSample(registry: HeadRegistry, store: Store): Promise<void> {
   const heads = await loadJson<typeof sample>({ ...asset, name: 'file of the sample' });
   registry.add('sample', SAMPLE_NAME, heads.map(known));
+  if (!isAsBuilt(store.state)) return;
+  const value = new Map(registry.heads('shown').map((head) => [head.id, head.localization ?? NaN]));
+  registry.predict({ measure: 'localization', covariance: 'identity', value });
+}
+
+/** Whether a state differs from the one of the build in nothing but the variance and what is shown. */
+function isAsBuilt(state: Readonly<State>): boolean {
+  const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
+  return asked.every((name) => name === 'variance' || state[name] === localizeView.defaults[name]);
 }
 
 function known(head: (typeof sample)[number]): KnownHead {
@@ -35,10 +44,8 @@ function known(head: (typeof sample)[number]): KnownHead {
 
 /** The first screen of a state that the build computed; null for any other. */
 export function firstResult(state: Readonly<State>): FirstResult | null {
-  const plain = localizeView.defaults;
-  const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
   const point = first.points.find(({ variance }) => variance === state.variance);
-  if (!point || asked.some((name) => name !== 'variance' && state[name] !== plain[name])) return null;
+  if (!point || !isAsBuilt(state)) return null;
   const { domain, means, variances, value, others } = first;
   const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (it) => it ?? NaN);
   const lines = {
