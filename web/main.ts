@@ -6,14 +6,10 @@ import './styles/train.css';
 import './styles/checkpoint.css';
 import './styles/uses.css';
 import './styles/print.css';
-import { mapsFile } from './chapters/collapse/cells/first';
 import { startLocalize } from './chapters/localize/chapter';
 import { addSample, firstResult } from './chapters/localize/first';
 import { open, play } from './chapters/localize/opening';
 import { LocalizationFigure } from './chapters/localize/lead/figure';
-import { sampleFiles } from './chapters/model/reading/samples';
-import { resultsFiles } from './chapters/train/experiments/files';
-import { labsFiles } from './chapters/uses/files';
 import type { Chapter } from './chapters/shared/page';
 import { once } from './chapters/shared/once';
 import { VIEWS } from './chapters/views';
@@ -57,13 +53,14 @@ if (isBare) lead.answered.once(() => play(localize, lead.handle));
 const sample = once(() => addSample(heads, localize));
 sample().catch((error: Error) => say(error.message));
 
-/** Starts the chapters that are not on the first screen. Their script is loaded now. */
+/** Starts the chapters that are not on the first screen. Their script is loaded now. Returns the files that they read. */
 const startOthers = once(async () => {
   try {
     const [script] = await Promise.all([import('./chapters/others'), sample()]);
     const { chapters: started, controlsOf } = script.startOthers(page, state.stores);
     chapters.push(...started);
     for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
+    return script.FILES;
   } catch (error) {
     say(`This chapter cannot start: ${(error as Error).message} Reload the page.`);
     throw error;
@@ -84,10 +81,7 @@ async function start(): Promise<void> {
   });
   if (state.view !== 'localize') await startOthers();
   child(document, '[data-not-started]').remove();
-  setTimeout(() => {
-    void startOthers();
-    void prefetch([engineFile, mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles]);
-  }, PREFETCH);
+  setTimeout(async () => prefetch([engineFile, ...(await startOthers())]), PREFETCH);
 }
 
 requestAnimationFrame(() => setTimeout(() => void start()));

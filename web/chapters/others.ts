@@ -1,11 +1,18 @@
 // The chapters that the first screen does not need, a script of its own.
 import type { PageState } from '../state/page-state';
+import { mapsFile } from './collapse/cells/first';
 import { startCollapse } from './collapse/chapter';
 import { startModel } from './model/chapter';
+import { sampleFiles } from './model/reading/samples';
 import type { Chapter, Page } from './shared/page';
 import { startTrain } from './train/chapter';
+import { resultsFiles } from './train/experiments/files';
 import { startUses } from './uses/chapter';
+import { labsFiles } from './uses/files';
 import type { VIEWS } from './views';
+
+/** The files that these chapters read. */
+export const FILES = [mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles];
 
 /** Starts every chapter but the first. `controlsOf` are the controls that alone concern a figure. */
 export function startOthers(

@@ -5,7 +5,7 @@ import type { Runner } from '../ui/runner';
  * Paper has all views. The button starts those that have not begun, computes what was not looked at yet and then prints;
  * the browser's own command prints the figures that there are.
  */
-export function wirePrint(start: () => Promise<void>, runners: () => readonly Runner[]): void {
+export function wirePrint(start: () => Promise<unknown>, runners: () => readonly Runner[]): void {
   const button = child<HTMLButtonElement>(document, '[data-action="print"]');
   const announcer = child(document, '#announcer');
   const lay = (onPaper: boolean) => {
