@@ -10,6 +10,7 @@
 #include "inference/head_ablation.h"
 #include "inference_models.h"
 #include "paths.h"
+#include "prediction/predicted_attention.h"
 #include "support/error.h"
 
 using namespace eigenscope;
@@ -106,6 +107,64 @@ TEST_CASE("an ablated head keeps to the keys that its queries see", "[ablation]"
   CHECK(weights == Eigen::Matrix3f::Identity());
   ablate(Ablation::zero, window, weights);
   CHECK(weights == Eigen::Matrix3f::Zero());
+}
+
+TEST_CASE("predicted weights stand where those of a head set by hand would", "[ablation]") {
+  const Json& model = models().at("next-token");
+  const auto transformer = transformer_of(wave_model(model), model.at("config").dump());
+  const Passage passage{model.at("ids").get<std::vector<int>>(), 0, 0};
+  const std::vector<HeadPlace> heads{{1, 3}, {0, 1}};
+  const Index length = passage.length();
+  Eigen::MatrixXf means(length, length);
+  ablate(Ablation::mean, transformer->rules(0), means);
+  // The outcome with equal weights is that of the independent script.
+  HeadAblation by_hand(
+      transformer, {passage}, Ablation::predicted, {heads}, {},
+      [&](std::size_t, const HeadPlace&) -> const Eigen::MatrixXf& { return means; });
+  while (!by_hand.advance(0)) continue;
+  const auto mean = run(model, 1, Ablation::mean, {heads});
+  CHECK(by_hand.loss(0) == mean->loss(0));
+  CHECK(by_hand.log_probabilities_without() == mean->log_probabilities_without());
+  CHECK(by_hand.loss(0) != by_hand.loss());
+}
+
+TEST_CASE("the expected attention of a level has rows of weight 1 on the keys that are seen",
+          "[ablation]") {
+  const Json& model = models().at("next-token");
+  const auto transformer = transformer_of(wave_model(model), model.at("config").dump());
+  const Passage passage{model.at("ids").get<std::vector<int>>(), 0, 0};
+  const std::vector<Passage> passages(3, passage);
+  const std::vector<HeadPlace> heads{{1, 3}, {0, 1}};
+  const Index length = passage.length();
+  for (const Level level : {Level::spectrum, Level::mean, Level::neighbours}) {
+    INFO("level " << static_cast<int>(level));
+    PredictedAttention predicted(transformer, passages, level, heads, 1);
+    Index before = -1;
+    while (!predicted.advance(0)) {
+      CHECK(predicted.steps_done() >= before);
+      before = predicted.steps_done();
+    }
+    for (const HeadPlace& head : heads) {
+      const Eigen::MatrixXf& weights = predicted.weights(2, head);
+      CHECK((weights.colwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+      CHECK(weights(0, 0) == 1);
+      CHECK(Eigen::MatrixXf(weights.triangularView<Eigen::StrictlyLower>()).isZero(0));
+      if (level != Level::spectrum) continue;
+      // All keys are alike to it: the mean of independent rows is uniform, each with a deviation below 1 / sqrt(draws).
+      const float most = 4 / std::sqrt(static_cast<float>(PredictedAttention::kDraws));
+      CHECK((weights.col(length - 1).array() - 1 / static_cast<float>(length)).abs().maxCoeff() <
+            most);
+    }
+    CHECK(predicted.weights(0, heads[0]) != predicted.weights(0, heads[1]));
+  }
+  const auto made = [&](std::vector<Passage> given, Level level) {
+    return failure_of([&] { PredictedAttention(transformer, given, level, heads, 1); });
+  };
+  CHECK(made(passages, Level::isotropic).message ==
+        "ablation_level must be an integer from 1 to 7: found 0");
+  Passage shorter = passage;
+  shorter.ids.pop_back();
+  CHECK(made({passage, shorter}, Level::mean).item == "ablation");
 }
 
 TEST_CASE("heads that a model does not have are refused by the name of the field", "[ablation]") {

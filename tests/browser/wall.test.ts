@@ -84,7 +84,8 @@ test('heads that are switched off change the outcome as on the command line', { 
   const { page, errors } = await visit(browser, `${host.address}#model?reading=${encodeURIComponent(text)}`);
   await openModel(page, model);
   await settled(page, 'wall');
-  const off = (ablate: string, ablation = 'zero') => json('attend', { text, ablate, ablation }, folder);
+  const off = (ablate: string, ablation = 'zero', level = 4) =>
+    json('attend', { text, ablate, ablation, ablation_level: level }, folder);
   const words = page.locator('[data-worth-words]');
   await page.locator('[data-head-select]').selectOption('0.1');
   await page.locator('[data-action="ablate"]').click();
@@ -104,6 +105,14 @@ test('heads that are switched off change the outcome as on the command line', { 
   const two = off('0.1,1.0', 'previous');
   await words.filter({ hasText: `${loss(two.loss_without)} without heads 0.1, 1.0` }).waitFor();
   expect(new URL(page.url()).hash).toContain('ablate=0.1,1.0');
+
+  await page.locator('#model [data-control="ablation"] label', { hasText: 'prediction of a level' }).click();
+  await page.locator('#field-model-ablation_level').fill('5');
+  await page.locator('#field-model-ablation_level').press('Enter');
+  const predicted = off('0.1,1.0', 'predicted', 5);
+  await words.filter({ hasText: `${loss(predicted.loss_without)} without heads 0.1, 1.0` }).waitFor();
+  expect(predicted.loss_without).not.toBe(off('0.1,1.0', 'predicted', 2).loss_without);
+  await page.locator('#model [data-control="ablation"] label', { hasText: 'previous token' }).click();
 
   await page.locator('[data-action="worth"]').click();
   const each = off('each', 'previous').heads as { loss_change: number }[];

@@ -67,6 +67,12 @@ const controls = {
   }),
   ablate: text('Heads switched off', { help: 'Heads that are switched off, as layer.head, separated by commas' }),
   ablation: choiceOf('attend', 'ablation', 'Replaced by'),
+  ablation_level: number('ablation_level', 'Level', null, {
+    help:
+      'Predictor level whose expected attention replaces that of the head, from the weights (1) to the token and its ' +
+      'neighbours (7); statistics are those of the text itself',
+    used: ({ ablation }) => ablation === 'predicted',
+  }),
   scatter_x: text('Horizontal axis', { help: 'Column of the table of heads', default: 'previous_token' }),
   scatter_y: text('Vertical axis', { help: 'Column of the table of heads', default: 'induction' }),
   scatter_colour: text('Colour', { help: 'Column of the table of heads', default: 'layer' }),

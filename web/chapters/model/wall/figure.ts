@@ -34,7 +34,7 @@ const LARGE = 168;
 /** The attention of all heads on the typed text, small, in the colour of their pattern. */
 export class WallFigure implements Figure {
   readonly id = 'wall';
-  readonly inputs = ['reading', 'ablate', 'ablation'] as const;
+  readonly inputs = ['reading', 'ablate', 'ablation', 'ablation_level'] as const;
   readonly repaintOn = ['head', 'brush'] as const;
   readonly background = true;
   readonly frame = new Frame(this.id, () => this.table());

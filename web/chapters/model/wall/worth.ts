@@ -57,7 +57,8 @@ export class HeadWorth {
       request();
     });
     store.changed.subscribe(({ names }) => {
-      if ((['head', 'ablate', 'ablation', 'reading'] as const).some((name) => names.has(name))) draw(this.follow);
+      if ((['head', 'ablate', 'ablation', 'ablation_level', 'reading'] as const).some((name) => names.has(name)))
+        draw(this.follow);
     });
     for (const source of [checkpoints, measurements]) source.changed.subscribe(() => draw(this.follow));
     this.follow();
@@ -69,8 +70,8 @@ export class HeadWorth {
 
   /** What is asked beside the heads that are switched off. */
   private question(): string {
-    const { reading, ablation } = this.store.state;
-    return `${this.checkpoints.model.key} ${this.checkpoints.model.name} ${ablation} ${reading}`;
+    const { reading, ablation, ablation_level: level } = this.store.state;
+    return [this.checkpoints.model.key, this.checkpoints.model.name, ablation, level, reading].join(' ');
   }
 
   /** Asks for the outcome of the typed text, and for the worth of every head where a person has pressed the button. */
@@ -78,9 +79,9 @@ export class HeadWorth {
     const { files } = this.checkpoints;
     this.refused = '';
     if (!files || missingOf(files) || this.measurements.onlyPictures) return;
-    const { reading: text, ablate, ablation } = context.state;
+    const { reading: text, ablate, ablation, ablation_level } = context.state;
     const of = this.question();
-    const settings = { text, length: LONGEST, fit_length: true, passages: 1, ablation };
+    const settings = { text, length: LONGEST, fit_length: true, passages: 1, ablation, ablation_level };
     const input = { ...readerOf(files), ...settings };
     try {
       const found = await context.run('attend', { ...input, ablate, outcome: true });
