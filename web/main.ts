@@ -20,7 +20,7 @@ import { wirePrint } from './controls/print';
 import { followViews } from './controls/tabs';
 import { engineFile } from './engine/modules';
 import { Pool } from './engine/pool';
-import { prefetch } from './engine/shipped';
+import { prefetch, type ShippedFile } from './engine/shipped';
 import { VERSION } from './generated/version';
 import { HeadRegistry } from './heads/registry';
 import { PageState } from './state/page-state';
@@ -79,9 +79,17 @@ async function start(): Promise<void> {
   state.moved.subscribe(({ view }) => {
     if (view !== 'localize') void startOthers();
   });
+  addEventListener('dragenter', () => void startOthers(), { once: true }); // files may be dropped in every view
   if (state.view !== 'localize') await startOthers();
   child(document, '[data-not-started]').remove();
-  setTimeout(async () => prefetch([engineFile, ...(await startOthers())]), PREFETCH);
+  const prefetchAll = (files: readonly ShippedFile[]) => prefetch([engineFile, ...files]);
+  const loadAhead = () => setTimeout(() => void startOthers().then(prefetchAll, () => {}), PREFETCH);
+  if (state.view !== 'localize') loadAhead();
+  else
+    lead.answered.once(() => {
+      if (!isBare) void startOthers(); // or else it would disturb the run
+      loadAhead();
+    });
 }
 
 requestAnimationFrame(() => setTimeout(() => void start()));

@@ -111,7 +111,10 @@ export async function visit(
     if (!inside && (protocol !== from.protocol || host !== from.host)) foreign.push(request.url());
   });
   await page.goto(blank || address.includes('#') ? address : address + AT_REST);
-  if (settle) await settled(page, await firstFigure(page));
+  if (settle) {
+    await settled(page, await firstFigure(page));
+    await page.locator('#figure-head-text .exports').waitFor({ state: 'attached' }); // all chapters have started
+  }
   return { page, errors, foreign };
 }
 

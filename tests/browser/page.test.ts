@@ -55,6 +55,16 @@ test('the engine that does not load is reported, and the first picture stays', a
   await expect.poll(() => page.locator('#figure-lead svg[role="img"]').count()).toBe(1);
 });
 
+test('chapters whose script does not load are reported, and the first one works', async () => {
+  const { page } = await visit(browser, 'about:blank', { settle: false });
+  await page.route('**/others-*.js', (route) => route.abort());
+  await page.goto(`${host.address}#localize?variance=1`);
+  await settled(page, 'lead');
+  await page.locator('#tab-train').click();
+  await page.locator('[data-link-notice]', { hasText: 'This chapter cannot start' }).waitFor();
+  expect(await page.locator('#figure-lead .message').textContent()).toBe('');
+});
+
 test('a page without its script says so, one with it does not', async () => {
   const { page } = await visit(browser, 'about:blank', { settle: false });
   const notice = page.locator('[data-not-started]');
