@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "catch.h"
+#include "inference/head_ablation.h"
 #include "inference_models.h"
 #include "support/error.h"
 #include "test_matrices.h"
@@ -169,7 +170,7 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
   const std::vector<Passage> all = passages_of(6);
   const std::vector<Passage> measured(all.begin() + 3, all.end());
   const std::vector<Passage> statistics(all.begin(), all.begin() + 3);
-  SpectrumSurgery lab(model, statistics, measured, {64, 2, 5});
+  SpectrumSurgery lab(model, statistics, measured, {64, 2, 5, true});
   while (!lab.advance(1e6)) continue;
   CHECK(lab.steps_done() == lab.steps_wanted());
 
@@ -186,8 +187,17 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
                       }},
                  1);
   }
+  std::vector<std::vector<HeadPlace>> each;
+  for (int layer = 0; layer < kTinyLayers; ++layer) {
+    for (int head = 0; head < kTinyHeads; ++head) each.push_back({{layer, head}});
+  }
+  HeadAblation ablation(model, measured, Ablation::zero, each, {});
+  while (!ablation.advance(1e6)) continue;
+  const double trained_loss = lab.rows().front().loss;
+  CHECK_THAT(trained_loss, WithinRel(ablation.loss(), 1e-6));
+
   double mean_size = 0;
-  int moved = 0;
+  int moved = 0, changed = 0;
   for (const SurgeryRow& row : lab.rows()) {
     const HeadMeasures& plain = trained[static_cast<std::size_t>(row.layer) * kTinyHeads +
                                         static_cast<std::size_t>(row.head)]
@@ -202,9 +212,15 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
       mean_size = row.size;
       moved += std::abs(row.measured.row.entropy - plain.row.entropy) > 1e-3;
     }
+    changed += std::abs(row.loss - trained_loss) > 1e-6;
+    if (row.surgery == Surgery::none) CHECK_THAT(row.loss, WithinRel(trained_loss, 1e-6));
+    CHECK_THAT(row.loss_without,
+               WithinRel(ablation.loss(static_cast<std::size_t>(row.layer * kTinyHeads + row.head)),
+                         1e-9));
     if (row.surgery == Surgery::random_mean) CHECK_THAT(row.size, WithinRel(mean_size, 1e-6));
   }
   CHECK(moved > 20);
+  CHECK(changed > static_cast<int>(lab.rows().size()) / 2);
 
   // A head that was prepared, and written as bytes, does the same at the same dose.
   SurgeryPass prepared(model, statistics, measured, measured[1], {64, 5});

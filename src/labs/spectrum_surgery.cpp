@@ -4,7 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/head_ablation.h"
+#include "inference/outcome.h"
 #include "prediction/folded_projections.h"
+#include "support/error.h"
 #include "support/gemm.h"
 #include "support/normal_matrix.h"
 #include "support/parameter.h"
@@ -98,10 +101,14 @@ SpectrumSurgery::SpectrumSurgery(std::shared_ptr<const Transformer> model,
                                  std::vector<Passage> statistics, std::vector<Passage> measured,
                                  const SurgerySettings& settings)
     : settings_(settings),
+      measured_(measured),
       pass_(model, statistics, measured, {}, {settings.queries, settings.seed}),
       kernel_(centred_kernel(token_process(
           "normalized-walk", model->rules(0).most_seen(statistics.front().length()), 0))) {
   checked(kSurgeryDraws, static_cast<double>(settings.draws));
+  if (settings.loss && !(model->causal() && model->has_output())) {
+    throw InvalidArgument("loss", "be asked of a model that predicts the next token");
+  }
 }
 
 bool SpectrumSurgery::done() const {
@@ -152,6 +159,27 @@ SurgeryFrame SpectrumSurgery::frame_of(const HeadSurgery& head,
   return frame;
 }
 
+double SpectrumSurgery::loss_with(
+    const std::function<AttentionEdit(std::size_t passage)>& edit) const {
+  ForwardPass pass(pass_.shared_model(), measured_);
+  while (!pass.done()) {
+    PassageVisitors visitors;
+    if (pass.layer() == pass_.layer()) visitors.edit = edit;
+    pass.advance(visitors);
+  }
+  std::vector<Eigen::MatrixXf> tokens;
+  for (std::size_t k = 0; k < measured_.size(); ++k) tokens.push_back(pass.tokens(k));
+  OutcomeReader reader(pass_.shared_model(), {});
+  reader.start(measured_, tokens, std::vector<bool>(measured_.size()));
+  while (!reader.done()) reader.advance();
+  double sum = 0, targets = 0;
+  for (const Outcome& outcome : reader.outcomes()) {
+    sum += outcome.loss;
+    targets += static_cast<double>(outcome.targets);
+  }
+  return sum / targets;
+}
+
 double SpectrumSurgery::operate() {
   const std::vector<Eigen::MatrixXf>& states = pass_.states();
   if (head_ == 0) {
@@ -177,10 +205,38 @@ double SpectrumSurgery::operate() {
     }
   }
   const std::vector<SurgeryEdit> edits = surgery_edits(frame_of(head, y));
+  double without = SurgeryRow::kUnknown;
+  if (settings_.loss) {
+    const LayerRules& rules = pass_.model().rules(pass_.layer());
+    without = loss_with([&](std::size_t) {
+      AttentionEdit edit;
+      edit.weights = [&](int number, Eigen::Ref<Eigen::MatrixXf> weights) {
+        if (number == head_) ablate(Ablation::zero, rules, weights);
+      };
+      return edit;
+    });
+  }
   for (const SurgeryEdit& edit : edits) {
-    const HeadEffect effect = head.effect(edit, y[static_cast<std::size_t>(edit.draw)]);
+    const std::vector<MatrixXd>& features = y[static_cast<std::size_t>(edit.draw)];
+    const HeadEffect effect = head.effect(edit, features);
     const double theory = propagate(kernel_, effect.traces, 1).localization;
-    rows_.push_back({effect, pass_.layer(), head_, edit.surgery, edit.dose, edit.draw, theory});
+    SurgeryRow row{effect, pass_.layer(), head_, edit.surgery, edit.dose, edit.draw, theory};
+    row.loss_without = without;
+    if (settings_.loss) {
+      // The states before the layer are those of the trained model, and so are the tokens of each passage.
+      row.loss = loss_with([&](std::size_t passage) {
+        const std::size_t k = pass_.statistics() + passage;
+        AttentionEdit change;
+        change.tokens = [&, k](HeadTokens& tokens) {
+          tokens.queries.middleRows(head_ * width, width) =
+              (std::sqrt(static_cast<double>(width)) *
+               edit.queries(head.states().queries[k], head.states().keys[k], features[k]))
+                  .cast<float>();
+        };
+        return change;
+      });
+    }
+    rows_.push_back(row);
   }
   return static_cast<double>(edits.size()) * head.work();
 }

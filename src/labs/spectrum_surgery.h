@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -68,19 +70,26 @@ struct SurgeryRow : HeadEffect {
   double dose = 0;
   int draw = 0;
   double theory_localization = 0;  ///< of the traces of A, for the walk of level 0
+  /// Of the measured passages, nats per predicted token, where SurgerySettings::loss asks for it: with the edited head,
+  /// and with a head of which all attention weights are 0.
+  double loss = kUnknown, loss_without = kUnknown;
+
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct SurgerySettings {
   Eigen::Index queries = 512;  ///< of which rows are predicted, see PredictionSettings
   Eigen::Index draws = 3;
   std::uint64_t seed = 1;
+  bool loss = false;
 };
 
 /// Edits each head by itself, on the layer's inputs as they are in the trained model (HeadSurgery). The random features of a
 /// token x are N^T (x - mu), N normal (d x d_h), mu the mean content token: those of a random W_Q.
 class SpectrumSurgery {
  public:
-  /// Passages have one length. Throws as SurgeryPass does; InvalidArgument ("draws").
+  /// Passages have one length. Throws as SurgeryPass does; InvalidArgument ("draws", and "loss" for a model that does
+  /// not predict the next token).
   SpectrumSurgery(std::shared_ptr<const Transformer> model, std::vector<Passage> statistics,
                   std::vector<Passage> measured, const SurgerySettings& settings);
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance and surgery_edits do.
@@ -95,10 +104,13 @@ class SpectrumSurgery {
 
   bool done() const;
   double operate();
+  /// The loss of the measured passages with an edit of the present layer.
+  double loss_with(const std::function<AttentionEdit(std::size_t passage)>& edit) const;
   SurgeryFrame frame_of(const HeadSurgery& head,
                         const std::vector<std::vector<Eigen::MatrixXd>>& y) const;
 
   SurgerySettings settings_;
+  std::vector<Passage> measured_;
   SurgeryPass pass_;
   CentredKernel kernel_;
   int head_ = 0;          // of the present layer

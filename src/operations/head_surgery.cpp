@@ -36,6 +36,7 @@ struct Halves {
 
 struct HeadSurgeryInput : TextPassagesInput {
   Index queries = 0, draws = 0;
+  bool loss = false;
 
   SpectrumSurgery begin() const {
     const Reader opened = open_reader(reader);
@@ -43,7 +44,7 @@ struct HeadSurgeryInput : TextPassagesInput {
     return {opened.model,
             std::move(halves.statistics),
             std::move(halves.measured),
-            {queries, draws, seed}};
+            {queries, draws, seed, loss}};
   }
 };
 
@@ -51,6 +52,8 @@ void describe(InputFields& f, HeadSurgeryInput& in) {
   describe(f, static_cast<TextPassagesInput&>(in));
   f.number(shared::kQueries, in.queries);
   f.number(kSurgeryDraws, in.draws);
+  f.flag("loss", in.loss,
+         "compute the loss of a causal model after each change, on the measured passages");
 }
 
 struct HeadSurgeryResult {
@@ -90,6 +93,10 @@ void describe_row(ResultFields& out, const SurgeryRow& row) {
   describe_effect(out, row);
   out.nullable("theory_localization", row.theory_localization,
                "localization index of the isotropic theory for the traces of A");
+  out.nullable("loss", row.loss,
+               "loss of the measured passages, nats per predicted token; null without `loss`");
+  out.nullable("loss_without", row.loss_without,
+               "the same with all attention weights of the head 0");
 }
 
 void describe(ResultFields& out, const HeadSurgeryResult& result) {

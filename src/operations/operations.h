@@ -5,6 +5,13 @@
 
 #include "contract/operation.h"
 
+/// An experiment that takes minutes, which no figure asks for: the WASM module is smaller without it.
+#ifdef __EMSCRIPTEN__
+#define EIGENSCOPE_COMMAND_ONLY(row)
+#else
+#define EIGENSCOPE_COMMAND_ONLY(row) row(head_surgery)
+#endif
+
 /// row(operation): the name of its variable without `_operation`. The order is that of the commands in the
 /// help.
 #define EIGENSCOPE_OPERATIONS(row)                                                                 \
@@ -15,7 +22,7 @@
                   row(train) row(evaluate) row(generate) row(run_attention) row(position_meaning)  \
                       row(latent_classes) row(latent_values) row(attention_prior) row(token_prior) \
                           row(agent_attention) row(hard_retrieval) row(parallel_contexts)          \
-                              row(attention_sinks) row(head_surgery) row(edit_head)                \
+                              row(attention_sinks) EIGENSCOPE_COMMAND_ONLY(row) row(edit_head)     \
                                   row(attention_explanation) row(attention_entries)
 
 namespace eigenscope {

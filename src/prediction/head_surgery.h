@@ -130,6 +130,7 @@ class SurgeryPass {
   PreparedHead head(int number) const;
 
   const Transformer& model() const { return pass_.model(); }
+  const std::shared_ptr<const Transformer>& shared_model() const { return model_; }
   const LayerWeights& weights() const { return weights_; }
   const SinkKeys& sinks() const { return sinks_; }
   /// The states that the heads of layer() read, d x T by passage.
@@ -139,6 +140,7 @@ class SurgeryPass {
  private:
   double collect();
 
+  std::shared_ptr<const Transformer> model_;
   PredictionSettings settings_;
   std::size_t statistics_, measured_;
   SinkKeys sinks_;

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { changesIn, MEASURES, MODELS, type ModelChanges } from '../../web/chapters/train/surgery/words';
+import { changesIn, MODELS, type ModelChanges } from '../../web/chapters/train/surgery/words';
 
 interface Published extends ModelChanges {
-  surgeries: {
-    surgery: string;
-    measures: { measure: string; slope: { value: number } }[];
-    doses: { dose: number }[];
-  }[];
+  surgeries: { surgery: string; doses: { dose: number; slope: { value: number } }[] }[];
 }
 const published: Published[] = JSON.parse(
   readFileSync(new URL('../../web/results/head-surgery.json', import.meta.url), 'utf8'),
@@ -15,19 +11,14 @@ const published: Published[] = JSON.parse(
 
 describe.each(MODELS)('the dots of surgery on %s', (name) => {
   const model = published.find((it) => it.name === name)!;
-  const surgeryOf = (surgery: string) => model.surgeries.find((it) => it.surgery === surgery)!;
-  const doses = (surgery: string) => surgeryOf(surgery).doses.map(({ dose }) => dose);
-
-  test.each(['mean', 'shrink'])('have over all doses of %s the published slopes', (surgery) => {
-    for (const { measure } of MEASURES) {
-      const dots = doses(surgery)
-        .flatMap((dose) => changesIn(model, measure, dose))
-        .filter((it) => !it.isRandom && it.surgery.surgery === surgery);
-      expect(dots).toHaveLength(7 * model.places.length);
+  test.each(['mean', 'shrink'])('have at each dose of %s the published slope of the entropy', (surgery) => {
+    for (const dose of [-0.5, -0.25, 0.25, 0.5, 1]) {
+      const dots = changesIn(model, 'entropy', dose).filter((it) => !it.isRandom && it.surgery.surgery === surgery);
+      expect(dots).toHaveLength(model.places.length);
       const product = dots.reduce((sum, { predicted, measured }) => sum + predicted * measured, 0);
       const square = dots.reduce((sum, { predicted }) => sum + predicted ** 2, 0);
-      const { slope } = surgeryOf(surgery).measures.find((it) => it.measure === measure)!;
-      expect(product / square).toBeCloseTo(slope.value, 2);
+      const { doses } = model.surgeries.find((it) => it.surgery === surgery)!;
+      expect(product / square).toBeCloseTo(doses.find((it) => it.dose === dose)!.slope.value, 2);
     }
   });
 

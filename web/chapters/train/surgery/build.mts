@@ -1,7 +1,7 @@
 // Predicted and measured changes of heads after surgery on their spectra, cut to what the page shows.
 import { readFileSync } from 'node:fs';
 import { root, type BuildTools } from '../../../build-tools.mts';
-import { MODELS, SHOWN_DOSES, SURGERIES, type ModelChanges } from './words.ts';
+import { MODELS, SURGERIES, type ModelChanges } from './words.ts';
 
 /** Of a model in web/results/head-surgery.json. */
 type Published = Omit<ModelChanges, 'slopes'> & {
@@ -12,7 +12,7 @@ export async function build({ write }: BuildTools): Promise<void> {
   const published: Published[] = JSON.parse(readFileSync(`${root}web/results/head-surgery.json`, 'utf8'));
   const models = MODELS.map((name) => published.find((it) => it.name === name)!);
   const shown = models.map(({ name, places, changes, surgeries }) => ({
-    ...{ name, places, changes: changes.filter(({ dose }) => SHOWN_DOSES.includes(dose)) },
+    ...{ name, places, changes },
     slopes: SURGERIES.flatMap(({ surgery, control, random }) =>
       [surgery, control, random].map((own) => {
         const { measures } = surgeries.find((it) => it.surgery === own)!;

@@ -16,14 +16,12 @@ export const MEASURES = [
 /** In their order: the models in which the hypothesis fails first. */
 export const MODELS = ['byte models', 'MiniLM'];
 
-/** Of both surgeries. */
-export const SHOWN_DOSES = [-0.5, -0.25, 0.25, 0.5, 1];
-
-/** What a surgery changes in a model's heads, in their order; of the null the mean over its draws. */
+/** What a surgery changes in a model's heads, in their order and in this unit; of the null the mean over its draws. */
 interface Changes {
   surgery: (typeof SURGERIES)[number]['surgery'];
   dose: number;
   measure: (typeof MEASURES)[number]['measure'];
+  unit: number;
   predicted: number[];
   measured: number[];
   null_predicted: number[];
@@ -62,8 +60,8 @@ export function changesIn({ places, changes }: ModelChanges, measure: string, do
     rows.flatMap((row) =>
       places.map((place, i) => ({
         ...{ place, isRandom, surgery: SURGERIES.find(({ surgery }) => surgery === row.surgery)! },
-        predicted: (isRandom ? row.null_predicted : row.predicted)[i],
-        measured: (isRandom ? row.null_measured : row.measured)[i],
+        predicted: row.unit * (isRandom ? row.null_predicted : row.predicted)[i],
+        measured: row.unit * (isRandom ? row.null_measured : row.measured)[i],
       })),
     );
   return [...of(true), ...of(false)];
