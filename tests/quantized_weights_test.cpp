@@ -78,6 +78,29 @@ TEST_CASE("quantized weights decode as by an independent script", "[quantized]")
   }
 }
 
+TEST_CASE("stacked matrices in MXFP4 decode as by an independent script", "[quantized]") {
+  const Json example = reference("quantized-weights.json").at("stacked_blocks");
+  const std::string codes = "mlp.experts.up_proj_blocks", scales = "mlp.experts.up_proj_scales";
+  const auto opened = [&](const std::vector<std::uint64_t>& groups) {
+    SafetensorsWriter writer;
+    writer.add_raw(codes, "U8", {2, 3, 2, 16}, stored_bytes(example.at("blocks")));
+    writer.add_raw(scales, "U8", groups, stored_bytes(example.at("scales")));
+    return open_tensors(
+        {{std::make_shared<MemorySource>("model.safetensors", writer.bytes())}, nullptr, nullptr});
+  };
+  const auto tensors = opened({2, 3, 2});
+  CHECK(tensors->tensors().size() == 1);
+  CHECK(tensors->tensor(codes).shape == std::vector<std::uint64_t>{2, 3, 64});
+  const auto expected = example.at("values").get<std::vector<double>>();
+  for (const std::size_t first : {std::size_t{0}, std::size_t{37}, expected.size() - 1}) {
+    std::vector<double> values(expected.size() - first);
+    tensors->read_elements(codes, first, values);
+    CHECK(std::equal(values.begin(), values.end(),
+                     expected.begin() + static_cast<std::ptrdiff_t>(first)));
+  }
+  CHECK(opened({2, 2, 3})->tensor(codes).dtype == Dtype::kU8);
+}
+
 TEST_CASE("a quantized layer that lacks a tensor is left to be refused", "[quantized]") {
   const auto is_decoded = [](const std::string& name, const std::string& without) {
     const auto tensors = open_tensors(quantized_files(example_of(name), without));

@@ -20,7 +20,9 @@ std::string layer_type_key(int layer) { return "layer_types." + std::to_string(l
 }  // namespace
 
 std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int layer) {
-  if (const auto type = keys.text(layer_type_key(layer))) return *type;
+  if (const auto type = keys.text(layer_type_key(layer))) {
+    return *type == "attention" ? std::string(kFullAttention) : *type;  // as hybrids have it
+  }
   const auto number = static_cast<std::uint64_t>(layer);
   const auto kind = [](bool full) {
     return std::string(full ? kFullAttention : kSlidingAttention);

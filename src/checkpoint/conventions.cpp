@@ -24,7 +24,7 @@ bool lists(std::string_view words, std::string_view word) {
 /// "attn.c_proj" of "attn.c_proj.weight" or "attn.c_proj.bias".
 std::string_view stem(std::string_view name) {
   for (const std::string_view ending :
-       {".weight", ".bias", ".gamma", ".beta", "_weight", "_bias"}) {
+       {".weight", ".bias", ".gamma", ".beta", "_weight", "_bias", "_blocks"}) {
     if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
   }
   return name;

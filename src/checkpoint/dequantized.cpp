@@ -70,6 +70,10 @@ Table integers(float middle) {
   return table_of([=](unsigned code) { return static_cast<float>(code) - middle; });
 }
 
+Table fp4() {
+  return table_of([](unsigned code) { return small_float(code & 15, 2, 1); });
+}
+
 /// A weight to decode: weight[row, column] = table[code] * scale + offset, where blocks of elements share scale and
 /// offset.
 struct QuantizedWeight {
@@ -77,8 +81,9 @@ struct QuantizedWeight {
   std::string codes;
   Packing packing = Packing::unknown;
   std::uint64_t rows = 0, columns = 0;
-  unsigned bits = 8;        ///< of a code
-  bool high_first = false;  ///< the first of two codes in a byte is the high half
+  std::uint64_t matrices = 0;  ///< of `stacked_blocks`
+  unsigned bits = 8;           ///< of a code
+  bool high_first = false;     ///< the first of two codes in a byte is the high half
   std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
   std::string scales;
   std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
@@ -148,6 +153,7 @@ class QuantizedLayers {
       case Packing::awq:
       case Packing::gptq:
         return inputs_first(layer, codes, weight);
+      case Packing::stacked_blocks:  // in no linear layer
       case Packing::unknown:
         break;
     }
@@ -384,6 +390,7 @@ class TableReader {
       case Packing::gptq:
         read_inputs_first(tables);
         break;
+      case Packing::stacked_blocks:  // decoded without tables of a whole tensor
       case Packing::unknown:
         break;
     }
@@ -393,10 +400,6 @@ class TableReader {
  private:
   std::string name(std::string_view ending) const { return weight_.base + std::string(ending); }
   bool has(std::string_view ending) const { return file_.tensors().contains(name(ending)); }
-
-  static Table fp4() {
-    return table_of([](unsigned code) { return small_float(code & 15, 2, 1); });
-  }
 
   static void scale(DecodingTables& tables, float by) {
     for (float& value : tables.scales) value *= by;
@@ -530,10 +533,33 @@ class DequantizedView final : public SafetensorsView {
   void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
     if (place >= weights_.size()) return file_->read_bytes(tensors_[place].name, offset, out);
     const QuantizedWeight& weight = weights_[place];
+    if (weight.packing == Packing::stacked_blocks) {
+      return read_computed<float>(offset, out, [&](std::uint64_t first, std::span<float> values) {
+        decode_blocks(weight, first, values);
+      });
+    }
     const DecodingTables& tables = tables_of(place);
     read_computed<float>(offset, out, [&](std::uint64_t first, std::span<float> values) {
       decode(weight, tables, first, values);
     });
+  }
+
+  /// Reads no scales but those of these elements: the stacked experts of a layer have many.
+  void decode_blocks(const QuantizedWeight& weight, std::uint64_t first,
+                     std::span<float> out) const {
+    static const Table values = fp4(), powers = byte_table(Dtype::kF8E8M0);
+    const std::uint64_t size = weight.block_columns, begin = first / size,
+                        end = (first + out.size() + size - 1) / size;
+    std::vector<std::byte> scales(static_cast<std::size_t>(end - begin));
+    std::vector<std::byte> codes(scales.size() * static_cast<std::size_t>(size / 2));
+    file_->read_bytes(weight.scales, begin, scales);
+    file_->read_bytes(weight.codes, begin * size / 2, codes);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto at = static_cast<std::size_t>(first + i - begin * size);
+      const auto pair = std::to_integer<unsigned>(codes[at / 2]);
+      const auto scale = std::to_integer<unsigned>(scales[at / static_cast<std::size_t>(size)]);
+      out[i] = values[at % 2 == 0 ? pair & 15 : pair >> 4] * powers[scale];
+    }
   }
 
   const DecodingTables& tables_of(std::size_t place) {
@@ -611,6 +637,8 @@ class DequantizedView final : public SafetensorsView {
   LastParts<DecodingTables> tables_;
 };
 
+constexpr std::string_view kBlocks = "_blocks";
+
 /// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
 std::optional<std::string> base_of(const std::string& name) {
   constexpr std::array<std::string_view, 3> kCodes{".weight", kPackedWeights[0], kPackedWeights[1]};
@@ -618,6 +646,30 @@ std::optional<std::string> base_of(const std::string& name) {
     if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size() + 1);
   }
   return std::nullopt;
+}
+
+/// A tensor of stacked matrices in MXFP4 (`name` ends with "_blocks"): a byte has two codes, the first in the low half, and
+/// a scale is that of 32.
+std::optional<QuantizedWeight> stacked_blocks(const std::map<std::string, TensorInfo>& tensors,
+                                              const std::string& name, const TensorInfo& codes) {
+  constexpr std::uint64_t kBytes = 16;
+  const std::string_view stem = std::string_view(name).substr(0, name.size() - kBlocks.size());
+  const auto scales = tensors.find(std::string(stem) + "_scales");
+  if (codes.dtype != Dtype::kU8 || codes.shape.size() != 4 || codes.shape[3] != kBytes ||
+      scales == tensors.end() || scales->second.dtype != Dtype::kU8 ||
+      !std::equal(scales->second.shape.begin(), scales->second.shape.end(), codes.shape.begin(),
+                  codes.shape.end() - 1)) {
+    return std::nullopt;
+  }
+  QuantizedWeight weight;
+  weight.codes = name;
+  weight.scales = scales->first;
+  weight.packing = Packing::stacked_blocks;
+  weight.matrices = codes.shape[0];
+  weight.rows = codes.shape[1];
+  weight.columns = 2 * kBytes * codes.shape[2];
+  weight.block_columns = 2 * kBytes;
+  return weight;
 }
 
 }  // namespace
@@ -628,8 +680,17 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
   QuantizedLayers layers(*file, config);
   std::vector<QuantizedWeight> weights;
   std::vector<ViewedTensor> viewed;
-  std::set<std::string> bases;
+  std::set<std::string> bases, stacked;
   for (const auto& [name, info] : tensors) {
+    if (name.ends_with(kBlocks)) {
+      std::optional<QuantizedWeight> weight = stacked_blocks(tensors, name, info);
+      if (!weight) continue;
+      const std::uint64_t bytes = (info.end - info.begin) * 2 * sizeof(float);
+      viewed.push_back({name, "F32", {weight->matrices, weight->rows, weight->columns}, bytes});
+      stacked.insert({name, weight->scales});
+      weights.push_back(std::move(*weight));
+      continue;
+    }
     const std::optional<std::string> base = base_of(name);
     if (!base || is_decodable(info.dtype) || bases.contains(*base)) continue;
     std::optional<QuantizedWeight> weight = layers.weight_of({tensors, *base});
@@ -647,7 +708,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
   if (weights.empty()) return file;
   for (const auto& [name, info] : tensors) {
     // The base of a layer is the longest that ends with a dot, such as "q_proj." of "q_proj.weight.absmax".
-    bool belongs = false;
+    bool belongs = stacked.contains(name);
     for (std::size_t dot = name.find('.'); dot != std::string::npos && !belongs;
          dot = name.find('.', dot + 1)) {
       belongs = bases.contains(name.substr(0, dot + 1)) && name.substr(dot + 1) != "bias";

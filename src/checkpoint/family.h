@@ -116,10 +116,18 @@ struct WindowKeys {
   std::uint64_t default_before = 0;
 };
 
+/// Where the weight of the gate is in a gated MLP.
+enum class GateRows {
+  separate,  ///< in a tensor of its own
+  halves,    ///< before that of `up`, in one tensor
+  alternate  ///< its outputs and those of `up` take turns in one tensor
+};
+
 /// Weights of an MLP; in those of an expert "{e}" stands for its number.
 struct MlpNames {
   std::string_view gate = {};  ///< of a gated MLP, activation(gate x) up x
   std::string_view up = {}, down = {};
+  GateRows gate_rows = GateRows::separate;
 };
 
 /// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map. They
@@ -136,6 +144,8 @@ enum class RouterScores { softmax, sigmoid };
 struct RouterNames {
   std::string_view weight = {};
   std::string_view correction = {};  ///< added to the scores that choose, not to the weights
+  /// A file without the correction has a softmax, whose weights do not add up to 1, and `factor_key`.
+  bool optional_correction = false;
   RouterScores scores = RouterScores::softmax;
   std::string_view chosen_key = "num_experts_per_tok";
   std::string_view normalized_key = "norm_topk_prob";  ///< a token's weights add up to the factor
@@ -146,10 +156,18 @@ struct RouterNames {
   std::string_view groups_key = {}, best_groups_key = {};
 };
 
+/// How the weights of the experts lie in the file.
+enum class ExpertTensors {
+  each,     ///< one tensor an expert, out x in
+  stacked,  ///< one tensor, experts x out x in
+  inputs_first,  ///< one tensor, experts x in x out, or in MXFP4 as `stacked`; a bias is called as it with "_bias"
+};
+
 /// The mixture of experts that a layer has in the place of its MLP where the file has a router.
 struct ExpertNames {
   RouterNames router = {};
-  MlpNames each = {};    ///< empty: mixtures are not run, only the heads up to the first one
+  MlpNames each = {};
+  ExpertTensors tensors = ExpertTensors::each;
   MlpNames shared = {};  ///< of an expert that runs on every token
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
@@ -176,6 +194,9 @@ struct ForwardNames {
   std::string_view embedding_projection =
       {};                         ///< after that norm; embeddings may be of another width
   bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
+  /// Keys of further factors: of the token embeddings, and of what attention and MLP add to the tokens.
+  std::string_view embedding_factor_key = {}, residual_factor_key = {};
+  bool residual_by_depth = false;  ///< that factor is divided by the root of the number of layers
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
@@ -203,6 +224,9 @@ struct ForwardNames {
   std::string_view activation_key = {};
   Activation activation = Activation::gelu;
   bool fused_gate = false;
+  /// Key of a bound c: a gated MLP is activation(min(g, c)) (u + 1), where u is cut to [-c, c].
+  std::string_view gate_bound_key = {};
+  double gate_bound = 0;  ///< where the config does not say; 0: none
   bool causal = true;
   std::string_view bidirectional_key = {};  ///< a switch; true: not causal
   bool optional_bias = false;               ///< a linear layer or norm without a bias has none
@@ -214,6 +238,10 @@ struct ForwardNames {
   double attention_cap = 0, output_cap = 0;
   std::string_view output_scale_key = {};  ///< the next token's logits are multiplied by it
   double output_scale = 1;                 ///< where the config does not say
+  /// Keys of what these logits are divided by, and of a number which, over the width of the tokens, multiplies them.
+  std::string_view output_divisor_key = {}, output_width_key = {};
+  std::string_view most_tokens_key =
+      {};  ///< passages are not longer, as there attention is another one
   /// Keys of config.json that select another forward pass unless they have this value, or are not there.
   std::array<UsualValue, kMostUsual> usual = {};
   /// Tensors of models with the same names and another forward pass.

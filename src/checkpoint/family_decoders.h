@@ -6,38 +6,37 @@
 namespace eigenscope::rows {
 
 constexpr Family llama() {
-  return {
-      .name = "LLaMA",
-      .model_types =
-          " llama mistral mistral3 ministral ministral3 qwen2 qwen3 qwen3_vl_moe qwen3_vl_moe_text "
-          "seed_oss arcee internlm3 mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
-      .others = Others::names,
-      .window = {.model_types = " mistral qwen2 qwen3 ",
-                 .switched = " qwen2 qwen3 ",
-                 .default_before = 28},
-      .embeddings = "embed_tokens.weight",
-      .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
-                       .key_weight = "layers.{n}.self_attn.k_proj.weight",
-                       .query_gain = "layers.{n}.input_layernorm.weight",
-                       .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
-                       .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
-                       .key_head_count_key = "num_key_value_heads",
-                       .rotary = RotaryPairs::kHalves,
-                       .others = " self_attn.rotary_emb.inv_freq "}}},
-      .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 qwen3 seed_oss ",
-               .value = "layers.{n}.self_attn.v_proj.weight",
-               .attention_output = "layers.{n}.self_attn.o_proj.weight",
-               .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
-               .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
-               .mlp_up = "layers.{n}.mlp.up_proj.weight",
-               .mlp_down = "layers.{n}.mlp.down_proj.weight",
-               .final_norm = "norm.weight",
-               .norm = NormKind::rms_norm,
-               .epsilon_key = "rms_norm_eps",
-               .epsilon = 1e-6,
-               .activation_key = "hidden_act",
-               .activation = Activation::silu,
-               .optional_bias = true}};
+  return {.name = "LLaMA",
+          .model_types =
+              " llama mistral mistral3 ministral ministral3 qwen2 qwen3 seed_oss arcee internlm3 "
+              "mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
+          .others = Others::names,
+          .window = {.model_types = " mistral qwen2 qwen3 ",
+                     .switched = " qwen2 qwen3 ",
+                     .default_before = 28},
+          .embeddings = "embed_tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "layers.{n}.input_layernorm.weight",
+                           .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
+                           .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
+                           .key_head_count_key = "num_key_value_heads",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " self_attn.rotary_emb.inv_freq "}}},
+          .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 qwen3 seed_oss ",
+                   .value = "layers.{n}.self_attn.v_proj.weight",
+                   .attention_output = "layers.{n}.self_attn.o_proj.weight",
+                   .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+                   .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
+                   .mlp_up = "layers.{n}.mlp.up_proj.weight",
+                   .mlp_down = "layers.{n}.mlp.down_proj.weight",
+                   .final_norm = "norm.weight",
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "rms_norm_eps",
+                   .epsilon = 1e-6,
+                   .activation_key = "hidden_act",
+                   .activation = Activation::silu,
+                   .optional_bias = true}};
 }
 
 /// LLaMA's names with other conventions, of which only the heads are read.
@@ -156,14 +155,24 @@ constexpr Family smollm3() {
   return row;
 }
 
-// Its MLPs are mixtures of experts.
+// A gate is bounded, and the factor of its activation is 1 more than that in the file.
 constexpr Family gpt_oss() {
   Family row = variant(llama(), "gpt-oss", " gpt_oss ");
   row.rotary.default_base = 150000;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
-  row.text.experts.router.weight = "layers.{n}.mlp.router.weight";
+  row.text.experts = {.router = {.weight = "layers.{n}.mlp.router.weight",
+                                 .normalized_key = {},
+                                 .normalized = true},
+                      .each = {.up = "layers.{n}.mlp.experts.gate_up_proj",
+                               .down = "layers.{n}.mlp.experts.down_proj",
+                               .gate_rows = GateRows::alternate},
+                      .tensors = ExpertTensors::inputs_first};
   row.text.epsilon = 1e-5;
+  row.text.activation_key = {};
+  row.text.activation = Activation::quick_gelu;
+  row.text.gate_bound_key = "swiglu_limit";
+  row.text.gate_bound = 7;
   return row;
 }
 
@@ -215,6 +224,18 @@ constexpr Family qwen3_moe() {
   return row;
 }
 
+// The text of a model of vision, whose three positions are the same for a token of text.
+constexpr Family qwen3_vl_moe() {
+  Family row = variant(qwen3_moe(), "Qwen 3 VL MoE", " qwen3_vl_moe qwen3_vl_moe_text ");
+  row.text.experts.router.normalized = true;
+  row.text.usual[1] = {"norm_topk_prob", "true"};
+  row.text.experts.each = {.up = "layers.{n}.mlp.experts.gate_up_proj",
+                           .down = "layers.{n}.mlp.experts.down_proj",
+                           .gate_rows = GateRows::halves};
+  row.text.experts.tensors = ExpertTensors::inputs_first;
+  return row;
+}
+
 constexpr Family qwen2_moe() {
   Family row = variant(qwen3_moe(), "Qwen 2 MoE", " qwen2_moe ");
   row.text.experts.shared = {"layers.{n}.mlp.shared_expert.gate_proj.weight",
@@ -234,15 +255,43 @@ constexpr Family olmoe() {
 
 // Logits are multiplied by `attention_multiplier`, 1 where config.json leaves it out.
 constexpr Family granite() {
-  Family row = llama_heads("Granite", " granite granitemoe granitemoeshared ");
+  Family row = variant(llama(), "Granite", " granite ");
   row.unscaled = true;
+  row.text.embedding_factor_key = "embedding_multiplier";
+  row.text.residual_factor_key = "residual_multiplier";
+  row.text.output_divisor_key = "logits_scaling";
   return row;
 }
 
-// Attention in some of the layers, with positions where config.json says so.
+constexpr Family granite_moe() {
+  Family row = variant(granite(), "Granite MoE", " granitemoe ");
+  row.text.experts = {.router = {.weight = "layers.{n}.block_sparse_moe.router.layer.weight",
+                                 .normalized_key = {},
+                                 .normalized = true},
+                      .each = {.up = "layers.{n}.block_sparse_moe.input_linear.weight",
+                               .down = "layers.{n}.block_sparse_moe.output_linear.weight",
+                               .gate_rows = GateRows::halves},
+                      .tensors = ExpertTensors::stacked};
+  return row;
+}
+
+constexpr Family granite_shared() {
+  Family row = variant(granite_moe(), "Granite MoE with a shared expert", " granitemoeshared ");
+  row.text.experts.shared = {.up = "layers.{n}.shared_mlp.input_linear.weight",
+                             .down = "layers.{n}.shared_mlp.output_linear.weight",
+                             .gate_rows = GateRows::halves};
+  return row;
+}
+
+// Attention in some of the layers or in all, with positions where config.json says so. Without experts the shared one
+// is an MLP.
 constexpr Family granite_hybrid() {
-  Family row = variant(granite(), "Granite 4", " granitemoehybrid ");
+  Family row = variant(granite_shared(), "Granite 4", " granitemoehybrid ");
   row.rotary = {.chosen = {"position_embedding_type", "rope"}};
+  row.text.mlp_gate = {};
+  row.text.mlp_up = row.text.experts.shared.up;
+  row.text.mlp_down = row.text.experts.shared.down;
+  row.text.fused_gate = true;
   return row;
 }
 
@@ -264,7 +313,6 @@ constexpr Family minimax() {
   row.rotary = {.width = "rotary_dim"};
   row.window = {};
   row.text.epsilon = 1e-6;
-  row.text.usual = {{{"scoring_func", "sigmoid"}}};
   RouterNames& router = row.text.experts.router;
   router.correction = "layers.{n}.block_sparse_moe.e_score_correction_bias";
   router.scores = RouterScores::sigmoid;
@@ -338,11 +386,30 @@ constexpr Family gemma3n() {
 // The text of a model of vision, some of whose layers read the picture instead.
 constexpr Family mllama() { return llama_heads("Llama 3.2 Vision", " mllama mllama_text_model "); }
 
-/// Latent attention (arXiv:2405.04434). The indexer of later models selects keys and leaves their logits as they are.
+constexpr Family glm4_moe() {
+  Family row = variant(qwen3_moe(), "GLM-4.5", " glm4_moe ");
+  row.rotary = {.default_share = 0.5};
+  row.text.epsilon = 1e-5;
+  row.text.usual = {};
+  row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
+                             .correction = "layers.{n}.mlp.gate.e_score_correction_bias",
+                             .scores = RouterScores::sigmoid,
+                             .normalized = true,
+                             .factor_key = "routed_scaling_factor",
+                             .groups_key = "n_group",
+                             .best_groups_key = "topk_group"};
+  row.text.experts.shared = {"layers.{n}.mlp.shared_experts.gate_proj.weight",
+                             "layers.{n}.mlp.shared_experts.up_proj.weight",
+                             "layers.{n}.mlp.shared_experts.down_proj.weight"};
+  return row;
+}
+
+/// Latent attention (arXiv:2405.04434). The indexer of later models selects keys, all of those of a short passage, and
+/// leaves their logits as they are.
 constexpr Family latent() {
-  Family row = llama_heads("Latent attention",
-                           " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa "
-                           "glm4_moe_lite deepseek_vl_v2 ");
+  Family row = variant(glm4_moe(), "Latent attention",
+                       " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa "
+                       "glm4_moe_lite deepseek_vl_v2 ");
   row.required = "layers.{n}.self_attn.q_a_proj.weight";
   row.layout = HeadLayout::kLatent;
   row.head_width_key = "qk_head_dim";
@@ -358,14 +425,20 @@ constexpr Family latent() {
                   "layers.{n}.self_attn.kv_a_proj_with_mqa.weight",
                   "layers.{n}.self_attn.kv_a_layernorm.weight"};
   names.others =
-      " self_attn.o_proj self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
-      "self_attn.indexer.k_norm self_attn.indexer.weights_proj post_attention_layernorm ";
+      " self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
+      "self_attn.indexer.k_norm self_attn.indexer.weights_proj ";
+  row.text.model_types = " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 glm_moe_dsa glm4_moe_lite ";
+  row.text.value = {};
+  row.text.epsilon = 1e-6;
+  row.text.most_tokens_key = "index_topk";
+  row.text.experts.router.optional_correction = true;
   return row;
 }
 
 /// The same of queries that read the tokens.
 constexpr Family latent_keys() {
   Family row = variant(latent(), "Latent keys", latent().model_types);
+  row.text.model_types = latent().text.model_types;
   row.required = "layers.{n}.self_attn.kv_b_proj.weight";
   row.absent = latent().required;
   AttentionNames& names = row.attentions[0];
@@ -376,15 +449,21 @@ constexpr Family latent_keys() {
 
 // A scaling of the angles leaves the logits' scale.
 constexpr Family mistral4() {
-  Family row = variant(latent(), "Mistral Small 4", " mistral4 ");
+  Family row = heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
+                          " self_attn.o_proj post_attention_layernorm ");
   row.rotary.scales_logits = false;
   return row;
 }
 
 constexpr Family minicpm3() {
-  Family row = variant(mistral4(), "MiniCPM3", " minicpm3 ");
+  Family row = variant(latent(), "MiniCPM3", " minicpm3 ");
   row.rotary = {};
   row.attentions[0].rotary = RotaryPairs::kHalves;
+  row.text.experts = {};
+  row.text.embedding_factor_key = "scale_emb";
+  row.text.residual_factor_key = "scale_depth";
+  row.text.residual_by_depth = true;
+  row.text.output_width_key = "dim_model_base";
   return row;
 }
 
@@ -466,24 +545,6 @@ constexpr Family glm4() {
   row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
   row.text.fused_gate = true;
   row.text.epsilon = 1e-5;
-  return row;
-}
-
-constexpr Family glm4_moe() {
-  Family row = variant(qwen3_moe(), "GLM-4.5", " glm4_moe ");
-  row.rotary = {.default_share = 0.5};
-  row.text.epsilon = 1e-5;
-  row.text.usual = {};
-  row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
-                             .correction = "layers.{n}.mlp.gate.e_score_correction_bias",
-                             .scores = RouterScores::sigmoid,
-                             .normalized = true,
-                             .factor_key = "routed_scaling_factor",
-                             .groups_key = "n_group",
-                             .best_groups_key = "topk_group"};
-  row.text.experts.shared = {"layers.{n}.mlp.shared_experts.gate_proj.weight",
-                             "layers.{n}.mlp.shared_experts.up_proj.weight",
-                             "layers.{n}.mlp.shared_experts.down_proj.weight"};
   return row;
 }
 

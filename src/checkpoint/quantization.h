@@ -44,7 +44,8 @@ enum class Packing {
   nvfp4,          ///< codes of 4 bits with scales of 8 bits and a scale of the whole tensor
   bitsandbytes4,  ///< codes of 4 bits with a table of 16 numbers
   bitsandbytes8,  ///< codes of 8 bits with the largest absolute value of each row
-  mlx             ///< MLX's codes with scales, and biases where they are integers
+  mlx,            ///< MLX's codes with scales, and biases where they are integers
+  stacked_blocks  ///< codes of 4 bits of stacked matrices (`_blocks`) with scales of 8 bits (`_scales`), as gpt-oss has
 };
 
 /// One way to quantize, shown by a tensor of the layer.

@@ -12,11 +12,16 @@ namespace {
 struct Part {
   std::string_view name;
   std::array<std::string_view, 3> marks;  ///< in names of its tensors; the last one may be empty
+  bool (*runs)(const Family&) = [](const Family&) { return false; };
 };
 constexpr std::array kParts{
-    Part{"a mixture of experts", {".experts.", ".block_sparse_moe."}},
+    Part{"a mixture of experts",
+         {".experts.", ".block_sparse_moe."},
+         [](const Family& family) { return !family.text.experts.router.weight.empty(); }},
     // Keys and values are made of a compressed state (arXiv:2405.04434).
-    Part{"multi-head latent attention", {".kv_a_proj_with_mqa.", ".kv_b_proj."}},
+    Part{"multi-head latent attention",
+         {".kv_a_proj_with_mqa.", ".kv_b_proj."},
+         [](const Family& family) { return family.latent(); }},
     Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
@@ -34,9 +39,11 @@ std::string shown_part(const Part& part, const std::map<std::string, TensorInfo>
 
 }  // namespace
 
-std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors) {
+std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
+                              const Family* family) {
   std::string found;
   for (const Part& part : kParts) {
+    if (family != nullptr && part.runs(*family)) continue;
     const std::string shown = shown_part(part, tensors);
     if (!shown.empty()) found += (found.empty() ? "" : ", ") + shown;
   }

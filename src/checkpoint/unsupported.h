@@ -4,13 +4,16 @@
 #include <map>
 #include <string>
 
+#include "checkpoint/family.h"
 #include "checkpoint/safetensors_header.h"
 
 namespace eigenscope {
 
 /// What a file has of mixtures of experts, multi-head latent attention, and state-space layers, each with a tensor
-/// that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none.
-std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors);
+/// that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none. Those that
+/// the forward pass of `family` runs, which may be null, are left out.
+std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
+                              const Family* family = nullptr);
 
 /// That a file has the tensors of adapters (LoRA) or of layers that have them, with one that shows it and what to do;
 /// empty for none.

@@ -62,7 +62,7 @@ double ForwardPass::advance(const PassageVisitors& visitors, std::size_t most) {
   double work = 0;
   for (const double task : running_.take()) work += task;
   pass_.end_units(end - passage());
-  if (pass_.heads_done() && ends_with_heads()) {
+  if (pass_.heads_done() && pass_.is_last_layer() && end_ == LayerEnd::heads) {
     weights_.reset();
     pass_.end_layer();
   }
@@ -101,10 +101,6 @@ double ForwardPass::run_heads_of(std::size_t first, std::size_t end,
     column += length;
   }
   return work;
-}
-
-bool ForwardPass::ends_with_heads() const {
-  return pass_.is_last_layer() && (end_ == LayerEnd::heads || !model_->experts().empty());
 }
 
 Index ForwardPass::steps_done() const {

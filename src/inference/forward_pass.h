@@ -33,8 +33,8 @@ class ForwardPass {
  public:
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-  /// Embeds the passages, at least one. `to` heads, or a mixture of experts in the last layer, ends with the heads
-  /// of the last layer and leaves the tokens before them. Throws as Transformer::embed does; InvalidArgument
+  /// Embeds the passages, at least one. `to` heads ends with the heads of the last layer and leaves the tokens before
+  /// them. Throws as Transformer::embed does; InvalidArgument
   /// ("passages") when there is none.
   ForwardPass(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
@@ -61,14 +61,13 @@ class ForwardPass {
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage that entered layer(), or left the last one.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens[passage]; }
-  /// What the heads read (H d_h x T) on a passage in the layer in which they were run last.
+  /// What the heads read (H d_v x T) on a passage in the layer in which they were run last.
   const Eigen::MatrixXf& read(std::size_t passage) const { return pass_.read[passage]; }
 
  private:
   double run_heads_of(std::size_t first, std::size_t end, const PassageVisitors& visitors);
   /// How many passages one processor runs at once.
   std::size_t passages_of_task() const;
-  bool ends_with_heads() const;
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;

@@ -37,9 +37,6 @@ HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector
       predicted_(std::move(predicted)),
       sets_(std::move(sets)),
       reader_(model_, mask) {
-  if (!model_->experts().empty()) {
-    throw FormatError(model_->experts(), "outputs of a mixture of experts are not computed");
-  }
   for (const std::vector<HeadPlace>& set : sets_) {
     for (const auto& [layer, head] : set) {
       if (layer < model_->layers() && head < model_->heads()) continue;

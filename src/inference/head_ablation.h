@@ -43,8 +43,8 @@ using PredictedWeights =
 /// steps.
 class HeadAblation {
  public:
-  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. Throws as ForwardPass does; InvalidArgument ("ablate") for a head
-  /// that the model does not have; FormatError for a model whose tokens after the last layer are not computed.
+  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. Throws as ForwardPass does;
+  /// InvalidArgument ("ablate") for a head that the model does not have.
   HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                Ablation ablation, std::vector<std::vector<HeadPlace>> sets, std::optional<int> mask,
                PredictedWeights predicted = {});

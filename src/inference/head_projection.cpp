@@ -1,6 +1,7 @@
 #include "inference/head_projection.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace eigenscope {
 
@@ -11,9 +12,35 @@ int HeadPlaces::heads() const {
 }
 
 Index HeadPlaces::first(int head) const {
+  if (latent()) {
+    if (projection == Projection::query) return head * (compressed + turned);
+    return head * (compressed + values) + (projection == Projection::value ? compressed : 0);
+  }
   const auto group = projection == Projection::query ? 1 : grid.group();
   return static_cast<Index>(
       first_output(layout, projection, grid, static_cast<std::uint64_t>(head) * group));
+}
+
+Index HeadPlaces::outputs() const {
+  if (!latent()) return static_cast<Index>(grid.head_width);
+  if (projection == Projection::query) return compressed + turned;
+  return projection == Projection::key ? compressed : values;
+}
+
+Linear HeadPlaces::arranged(Linear own) const {
+  if (!latent()) return own;
+  const Eigen::MatrixXf& weight = own.weight;
+  Eigen::MatrixXf all;
+  if (projection == Projection::query) {
+    all.resize(weight.rows(), weight.cols());
+    all << weight.bottomRows(turned), weight.topRows(compressed);
+  } else {
+    const Index before = projection == Projection::key ? turned : 0;
+    all.setZero(before + weight.rows(), weight.cols() + turned);
+    all.topRightCorner(before, turned).setIdentity();
+    all.bottomLeftCorner(weight.rows(), weight.cols()) = weight;
+  }
+  return {std::move(all), {}};
 }
 
 HeadProjection::HeadProjection(const Linear& map, const HeadPlaces& places, float scale)
@@ -28,22 +55,25 @@ HeadProjection::HeadProjection(const Linear& map, const HeadPlaces& places, floa
 HeadProjection::HeadProjection(const StoredLinear& map, const HeadPlaces& places, float scale,
                                Index most_weights)
     : stored_(map), inputs_(map.inputs()), places_(places), scale_(scale) {
-  if (heads() * width() * inputs_ > most_weights) return;
+  if (heads() * places.outputs() * inputs_ > most_weights) return;
   keep([&](Index first, Index count) { return map.part(first, count).read(); });
 }
 
 template <class Part>
 void HeadProjection::keep(const Part& part) {
-  const Index outputs = heads() * width();
-  if (places_.layout != HeadLayout::kInterleaved) {
-    kept_ = part(places_.first(0), outputs);
+  const Index width = places_.outputs();
+  const bool apart =
+      places_.layout == HeadLayout::kInterleaved || places_.layout == HeadLayout::kLatent;
+  if (!apart) {
+    kept_ = part(places_.first(0), heads() * width);
   } else {
-    kept_.weight.resize(outputs, inputs_);
     for (int head = 0; head < heads(); ++head) {
-      const Linear own = part(places_.first(head), width());
-      kept_.weight.middleRows(head * width(), width()) = own.weight;
-      if (head == 0 && own.bias.size() > 0) kept_.bias.resize(outputs);
-      if (own.bias.size() > 0) kept_.bias.segment(head * width(), width()) = own.bias;
+      const Linear own = places_.arranged(part(places_.first(head), width));
+      const Index rows = own.weight.rows();
+      if (head == 0) kept_.weight.resize(heads() * rows, own.weight.cols());
+      kept_.weight.middleRows(head * rows, rows) = own.weight;
+      if (head == 0 && own.bias.size() > 0) kept_.bias.resize(heads() * rows);
+      if (own.bias.size() > 0) kept_.bias.segment(head * rows, rows) = own.bias;
     }
   }
   kept_.weight *= scale_;
@@ -52,11 +82,12 @@ void HeadProjection::keep(const Part& part) {
 
 Linear HeadProjection::head(int head) const {
   if (const Linear* const in_memory = all()) {
-    Linear own{in_memory->weight.middleRows(head * width(), width()), {}};
-    if (in_memory->bias.size() > 0) own.bias = in_memory->bias.segment(head * width(), width());
+    const Index width = in_memory->weight.rows() / heads();
+    Linear own{in_memory->weight.middleRows(head * width, width), {}};
+    if (in_memory->bias.size() > 0) own.bias = in_memory->bias.segment(head * width, width);
     return own;
   }
-  Linear own = stored_.part(places_.first(head), width()).read();
+  Linear own = places_.arranged(stored_.part(places_.first(head), places_.outputs()).read());
   own.weight *= scale_;
   own.bias *= scale_;
   return own;

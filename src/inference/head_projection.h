@@ -13,15 +13,27 @@ struct HeadPlaces {
   Projection projection = Projection::query;
   HeadLayout layout = {};
   HeadGrid grid = {};
+  /// Of latent attention: coordinates of a head that rotary positions turn, and the others, and the width of its values.
+  /// In the map of queries the former are last; that of keys and values, which reads the compressed tokens, has the
+  /// others of a head and then its values.
+  Eigen::Index turned = 0, compressed = 0, values = 0;
 
   /// Query heads, or key heads, which values share.
   int heads() const;
-  /// The first of the d_h outputs of head `head`, from 0 to heads() - 1.
+  /// The first output of head `head`, from 0 to heads() - 1, in the map.
   Eigen::Index first(int head) const;
+  /// The outputs of a head in the map.
+  Eigen::Index outputs() const;
+  /// The map of a head made of its outputs: of latent attention with the coordinates that turn first. Those of keys are
+  /// the last `turned` inputs, which values do not read.
+  Linear arranged(Linear own) const;
+
+ private:
+  bool latent() const { return layout == HeadLayout::kLatent; }
 };
 
-/// The queries, keys or values of a layer: its heads one below the other, of d_h outputs each. In memory, or read from
-/// the file one by one.
+/// The queries, keys or values of a layer: its heads one below the other, of d_h outputs each, or d_v of values. In
+/// memory, or read from the file one by one.
 class HeadProjection {
  public:
   static constexpr Eigen::Index kMostWeights = Eigen::Index{1} << 23;  ///< 32 MiB
@@ -39,11 +51,10 @@ class HeadProjection {
   Eigen::Index inputs() const { return inputs_; }
   /// The map of all heads; null where it is not in memory.
   const Linear* all() const { return kept_.weight.size() > 0 ? &kept_ : nullptr; }
-  /// The map of head number `head`, d_h x inputs. Throws FormatError as StoredLinear::read.
+  /// The map of head number `head`, d_h x inputs, or d_v x inputs. Throws FormatError as StoredLinear::read.
   Linear head(int head) const;
 
  private:
-  Eigen::Index width() const { return static_cast<Eigen::Index>(places_.grid.head_width); }
   /// Takes all heads into memory; `part` gives `count` outputs of the map from `first` on.
   template <class Part>
   void keep(const Part& part);

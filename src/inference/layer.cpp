@@ -63,15 +63,15 @@ std::optional<float> sink_of(const LayerWeights& layer, int head) {
 
 // Where head number `head` is in matrices that hold heads one below the other.
 HeadInput<float> head_input(const HeadTokens& tokens, const LayerRules& rules, int head) {
-  const Index width = rules.head_width, shared = rules.key_head(head) * width;
+  const Index width = rules.head_width, shared = rules.key_head(head);
   const auto rows = [](const MatrixXf& from, Index first) {
     return factor(from.data() + first, from.rows());
   };
   return {rows(tokens.queries, head * width),
-          rows(tokens.keys, shared),
-          rows(tokens.values, shared),
+          rows(tokens.keys, shared * width),
+          rows(tokens.values, shared * rules.value_width),
           width,
-          width,
+          rules.value_width,
           tokens.queries.cols()};
 }
 
@@ -81,8 +81,9 @@ struct Output {
 };
 
 // Each map of the same x (in x T), in one pass over it.
-void apply(const std::array<Output, 3>& maps, const MatrixXf& x) {
-  std::array<Product<float>, 3> products;
+template <std::size_t kMaps>
+void apply_maps(const std::array<Output, kMaps>& maps, const MatrixXf& x) {
+  std::array<Product<float>, kMaps> products;
   for (std::size_t k = 0; k < maps.size(); ++k) {
     const auto& [from, to] = maps[k];
     to.resize(from.weight.rows(), x.cols());
@@ -97,6 +98,16 @@ void apply(const std::array<Output, 3>& maps, const MatrixXf& x) {
   for (const auto& [from, to] : maps) {
     if (from.bias.size() > 0) to.colwise() += from.bias;
   }
+}
+
+// Queries, keys and values of the states (d x T).
+void project(const LayerWeights& layer, const Output& query, const Output& key, const Output& value,
+             const MatrixXf& states) {
+  if (layer.query_input.is_none() && layer.key_input.is_none()) {
+    return apply_maps(std::array{query, key, value}, states);
+  }
+  apply_maps(std::array{query}, layer.query_input(states));
+  apply_maps(std::array{key, value}, layer.key_input(states));
 }
 
 // One head after another, whose weights are not all in memory.
@@ -157,6 +168,13 @@ MatrixXf Norm::operator()(MatrixXf x) const {
   return out;
 }
 
+MatrixXf Compression::operator()(const MatrixXf& states) const {
+  if (is_none()) return states;
+  MatrixXf out = map(states);
+  out.topRows(norm.gain.size()) = norm(out.topRows(norm.gain.size()));
+  return out;
+}
+
 bool LayerWeights::normalizes_all_heads(const LayerRules& rules) const {
   return query_norm.gain.size() > rules.head_width || key_norm.gain.size() > rules.head_width;
 }
@@ -181,11 +199,12 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
   HeadTokens tokens;
   const Linear *query = layer.query.all(), *key = layer.key.all(), *value = layer.value.all();
   if (query && key && value) {
-    apply({Output{*query, tokens.queries}, {*key, tokens.keys}, {*value, tokens.values}}, states);
+    project(layer, {*query, tokens.queries}, {*key, tokens.keys}, {*value, tokens.values}, states);
   } else {
-    tokens.queries = by_heads(layer.query, states);
-    tokens.keys = by_heads(layer.key, states);
-    tokens.values = by_heads(layer.value, states);
+    tokens.queries = by_heads(layer.query, layer.query_input(states));
+    const MatrixXf entering = layer.key_input(states);
+    tokens.keys = by_heads(layer.key, entering);
+    tokens.values = by_heads(layer.value, entering);
   }
   tokens.queries = layer.query_norm(std::move(tokens.queries));
   tokens.keys = layer.key_norm(std::move(tokens.keys));
@@ -194,10 +213,10 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
 
 HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const LayerRules& rules,
                       int head) {
-  const Index width = rules.head_width;
-  const Index own = head * width, shared = rules.key_head(head) * width;
-  return {all.queries.middleRows(own, width), all.keys.middleRows(shared, width),
-          all.values.middleRows(shared, width), sink_of(layer, head)};
+  const Index width = rules.head_width, shared = rules.key_head(head);
+  return {all.queries.middleRows(head * width, width), all.keys.middleRows(shared * width, width),
+          all.values.middleRows(shared * rules.value_width, rules.value_width),
+          sink_of(layer, head)};
 }
 
 std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
@@ -214,7 +233,7 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
                value = layer.value.head(shared);
   for (const MatrixXf& passage : states) {
     HeadTokens& own = tokens.emplace_back();
-    apply({Output{query, own.queries}, {key, own.keys}, {value, own.values}}, passage);
+    project(layer, {query, own.queries}, {key, own.keys}, {value, own.values}, passage);
     own.queries = layer.query_norm(std::move(own.queries));
     own.keys = layer.key_norm(std::move(own.keys));
     own.sink = sink_of(layer, head);
@@ -231,7 +250,7 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
   one.heads = one.key_heads = 1;
   HeadTrace trace;
   attend(head_input(tokens, one, 0), rules, tokens.sink, head, {}, trace,
-         read.data() + head * width, read.rows());
+         read.data() + head * rules.value_width, read.rows());
   return trace;
 }
 
@@ -241,11 +260,11 @@ MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const Rot
   const Index width = rules.head_width;
   turns.turn_queries(width, tokens.queries);
   turns.turn_keys(width, tokens.keys);
-  MatrixXf read(tokens.queries.rows(), tokens.queries.cols());
+  MatrixXf read(rules.heads * rules.value_width, tokens.queries.cols());
   HeadTrace trace;
   for (int head = 0; head < rules.heads; ++head) {
     attend(head_input(tokens, rules, head), rules, sink_of(layer, head), head, edit, trace,
-           read.data() + head * width, read.rows());
+           read.data() + head * rules.value_width, read.rows());
     if (visit) visit(head, trace);
   }
   return read;

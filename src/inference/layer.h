@@ -28,6 +28,16 @@ struct Norm {
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
+/// What queries, or keys and values, are made of in latent attention: outputs of a map of the states, of which the
+/// first ones, as many as the gain, are normalized. None without a map: of the states themselves.
+struct Compression {
+  Linear map;
+  Norm norm;
+
+  bool is_none() const { return map.weight.size() == 0; }
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& states) const;
+};
+
 struct LayerRules;
 
 /// The weights of a layer, in single precision. Head h has head h of query, and its key head (LayerRules::key_head) of
@@ -36,6 +46,7 @@ struct LayerRules;
 struct LayerWeights {
   HeadProjection query, key, value;
   Linear attention_output, mlp_gate, mlp_up, mlp_down;
+  Compression query_input, key_input;  ///< the latter also of the values
   Linear skip;  ///< of the tokens that the attention's output is added to; empty for none
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
@@ -47,14 +58,21 @@ struct LayerWeights {
 
   /// Whether a norm of queries or keys is of all heads together, which has their maps in memory.
   bool normalizes_all_heads(const LayerRules& rules) const;
+  /// Whether queries and keys are linear in the states.
+  bool has_linear_heads() const {
+    return query_norm.is_none() && key_norm.is_none() && query_input.is_none() &&
+           key_input.is_none();
+  }
 };
 
 /// What a layer does beside its weights.
 struct LayerRules {
   int heads = 1;
-  int key_heads = 1;            ///< divides heads
-  Eigen::Index head_width = 1;  ///< d_h
+  int key_heads = 1;             ///< divides heads
+  Eigen::Index head_width = 1;   ///< d_h, of queries and keys
+  Eigen::Index value_width = 1;  ///< d_v
   Activation activation = Activation::gelu;
+  float gate_bound = 0;  ///< see ForwardNames::gate_bound_key
   bool causal = false;
   bool parallel = false;       ///< attention and MLP read the same tokens
   bool learned_sinks = false;  ///< LayerWeights::sinks
@@ -70,7 +88,7 @@ struct LayerRules {
   Eigen::Index most_seen(Eigen::Index length) const;
 };
 
-/// The tokens of a passage as one head makes them, d_h x T each, or as all heads do, one below the other,
+/// The tokens of a passage as one head makes them, d_h x T each (values d_v x T), or as all heads do, one below the other,
 /// before rotary positions turn them.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
@@ -117,12 +135,12 @@ HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const La
 std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
                                     std::span<const Eigen::MatrixXf> states);
 
-/// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its d_h rows of `read`
-/// (H d_h x T, that of all heads, one below the other).
+/// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its d_v rows of `read`
+/// (H d_v x T, that of all heads, one below the other).
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    Eigen::MatrixXf& read);
 
-/// Runs all heads of a layer on theirs. `turns` are those of T positions or more. Returns what they read, H d_h x T.
+/// Runs all heads of a layer on theirs. `turns` are those of T positions or more. Returns what they read, H d_v x T.
 /// Logits of a dropped key, and of changed weights, are those before.
 Eigen::MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules,
                           const RotaryTurns& turns, HeadTokens tokens, const AttentionEdit& edit,
@@ -136,7 +154,7 @@ Eigen::MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules,
 /// Adds the MLP's `output` (d x T): `tokens` become those after the layer.
 void leave_mlp(const LayerWeights& layer, const Eigen::MatrixXf& output, Eigen::MatrixXf& tokens);
 
-/// All that follows the heads, with `read` (H d_h x T) as of run_heads: output projection, skip connection, norms
+/// All that follows the heads, with `read` (H d_v x T) as of run_heads: output projection, skip connection, norms
 /// and MLP. `tokens` (d x T) become those after the layer.
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Eigen::MatrixXf& read,
                   Eigen::MatrixXf& tokens);

@@ -25,7 +25,7 @@ class LayerPass {
 
   /// By passage, d x T: the tokens that entered layer(), or left the last layer. The owner embeds them.
   std::vector<Eigen::MatrixXf> tokens;
-  /// By passage, H d_h x T: the outputs of the heads before the output projection. The owner fills them.
+  /// By passage, H d_v x T: the outputs of the heads before the output projection. The owner fills them.
   std::vector<Eigen::MatrixXf> read;
 
   bool done() const { return layer_ == layers_; }

@@ -135,12 +135,18 @@ void LayerRest::add_task(Index count) {
       up.resize(rows, count);
       block->main.apply(x, count, up.data(), rows);
     }
+    const float bound = is_gated ? rules_.gate_bound : 0;
     for (Index t = 0; t < count; ++t) {
       float* const values = out + t * outputs;
+      for (Index i = 0; bound > 0 && i < rows; ++i) values[i] = std::min(values[i], bound);
       activate<float>(rules_.activation, {values, static_cast<std::size_t>(rows)});
       if (!is_gated) continue;
       const float* const factors = up.data() + t * rows;
-      for (Index i = 0; i < rows; ++i) values[i] *= factors[i];
+      if (bound > 0) {
+        for (Index i = 0; i < rows; ++i) values[i] *= std::clamp(factors[i], -bound, bound) + 1;
+      } else {
+        for (Index i = 0; i < rows; ++i) values[i] *= factors[i];
+      }
     }
     return count;
   });

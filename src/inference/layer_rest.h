@@ -23,7 +23,7 @@ class LayerRest {
  public:
   static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 22;  ///< 16 MiB
 
-  /// `read` are what the heads of a layer read of each passage (H d_h x T), `tokens` (d x T) those that entered it,
+  /// `read` are what the heads of a layer read of each passage (H d_v x T), `tokens` (d x T) those that entered it,
   /// which become those after it. All must outlive this object.
   LayerRest(const Transformer& model, const std::vector<Eigen::MatrixXf>& read,
             std::vector<Eigen::MatrixXf>& tokens, Eigen::Index most_hidden = kMostHidden);

@@ -52,23 +52,46 @@ StoredLinear::StoredLinear(std::shared_ptr<const Safetensors> file, std::string 
       in_(in),
       all_(out),
       inputs_first_(inputs_first) {
-  const std::array<Index, 2> shape = inputs_first ? std::array{in, out} : std::array{out, in};
-  if (matrix_shape(*file_, name_) != shape) {
+  check_shape(matrix_shape(*file_, name_), "");
+}
+
+StoredLinear::StoredLinear(std::shared_ptr<const Safetensors> file, std::string name, Index out,
+                           Index in, const StackedMatrix& at)
+    : file_(std::move(file)),
+      name_(std::move(name)),
+      out_(out),
+      in_(in),
+      begin_(at.number * out * in),
+      all_(out),
+      inputs_first_(at.inputs_first) {
+  const auto [count, rows, columns] = stacked_shape(*file_, name_);
+  check_shape({rows, columns}, std::to_string(std::max(count, at.number + 1)) + ", ");
+  if (at.number >= count) {
     throw FormatError(shown_name(name_), "its shape " + shape_text(file_->tensor(name_)) +
-                                             " is not [" + std::to_string(shape[0]) + ", " +
-                                             std::to_string(shape[1]) +
+                                             " lacks matrix " + std::to_string(at.number) +
+                                             ", counted from 0");
+  }
+}
+
+void StoredLinear::check_shape(const std::array<Index, 2>& found, const std::string& before) const {
+  const std::array<Index, 2> shape = inputs_first_ ? std::array{in_, out_} : std::array{out_, in_};
+  if (found != shape) {
+    throw FormatError(shown_name(name_), "its shape " + shape_text(file_->tensor(name_)) +
+                                             " is not [" + before + std::to_string(shape[0]) +
+                                             ", " + std::to_string(shape[1]) +
                                              "], the shape that the other tensors imply");
   }
-  if (out > std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float)) / in) {
+  if (out_ > std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float)) / in_) {
     throw FormatError(shown_name(name_), "it is too large to read");
   }
 }
 
-StoredLinear StoredLinear::part(Index first, Index count) const {
+StoredLinear StoredLinear::part(Index first, Index count, Index step) const {
   StoredLinear part = *this;
-  part.first_ += first;
+  part.first_ += first * step_;
+  part.step_ *= step;
   part.out_ = count;
-  if (bias_.size() > 0) part.bias_ = bias_.segment(first, count);
+  if (bias_.size() > 0) part.bias_ = bias_(Eigen::seqN(first, count, step));
   return part;
 }
 
@@ -78,13 +101,19 @@ void StoredLinear::read_block(Index first, LinearBlock& block) const {
   if (inputs_first_) {
     block.count = out_;
     block.values.resize(all_, in_);
-    read_finite(*file_, name_, 0, block.values.data(), block.values.size());
-    if (out_ < all_) block.values = MatrixXf(block.values.middleRows(first_, out_));
+    read_finite(*file_, name_, begin_, block.values.data(), block.values.size());
+    if (out_ < all_) {
+      block.values = MatrixXf(block.values(Eigen::seqN(first_, out_, step_), Eigen::all));
+    }
   } else {
     const Index most = kBlockWeights / in_ / kRows * kRows;
     block.count = std::min(out_ - first, std::max(most, kRows));
-    block.values.resize(in_, block.count);
-    read_finite(*file_, name_, (first_ + first) * in_, block.values.data(), block.values.size());
+    block.values.resize(in_, (block.count - 1) * step_ + 1);
+    read_finite(*file_, name_, begin_ + (first_ + first * step_) * in_, block.values.data(),
+                block.values.size());
+    if (step_ > 1) {
+      block.values = MatrixXf(block.values(Eigen::all, Eigen::seqN(0, block.count, step_)));
+    }
   }
   block.bias = bias_.size() > 0 ? VectorXf(bias_.segment(first, block.count)) : VectorXf();
 }
@@ -107,15 +136,33 @@ Linear StoredLinear::read() const {
   return all;
 }
 
-std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
+namespace {
+
+template <std::size_t kDimensions>
+std::array<Index, kDimensions> checked_shape(const Safetensors& file, const std::string& name,
+                                             const char* what) {
   const TensorInfo& info = file.tensor(name);
   refuse_quantized(file, name);
   const auto too_large = [](std::uint64_t side) { return side == 0 || side > kLargestSide; };
-  if (info.shape.size() != 2 || std::any_of(info.shape.begin(), info.shape.end(), too_large)) {
+  if (info.shape.size() != kDimensions ||
+      std::any_of(info.shape.begin(), info.shape.end(), too_large)) {
     throw FormatError(shown_name(name),
-                      "its shape " + shape_text(info) + " is not that of a weight matrix");
+                      "its shape " + shape_text(info) + " is not that of " + what);
   }
-  return {static_cast<Index>(info.shape[0]), static_cast<Index>(info.shape[1])};
+  std::array<Index, kDimensions> shape;
+  std::transform(info.shape.begin(), info.shape.end(), shape.begin(),
+                 [](std::uint64_t side) { return static_cast<Index>(side); });
+  return shape;
+}
+
+}  // namespace
+
+std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
+  return checked_shape<2>(file, name, "a weight matrix");
+}
+
+std::array<Index, 3> stacked_shape(const Safetensors& file, const std::string& name) {
+  return checked_shape<3>(file, name, "stacked weight matrices");
 }
 
 void read_finite(const Safetensors& file, const std::string& name, Index first, float* values,

@@ -34,6 +34,12 @@ struct LinearBlock {
   void apply(Factor<float> x, Eigen::Index n, float* y, Eigen::Index leading) const;
 };
 
+/// A matrix among those that a tensor stacks.
+struct StackedMatrix {
+  Eigen::Index number = 0;
+  bool inputs_first = false;  ///< in x out
+};
+
 /// A linear map whose weight stays in the file.
 class StoredLinear {
  public:
@@ -43,13 +49,16 @@ class StoredLinear {
   /// tensor when it is not there or has another shape.
   StoredLinear(std::shared_ptr<const Safetensors> file, std::string name, Eigen::Index out,
                Eigen::Index in, bool inputs_first);
+  /// Matrix `at` of a tensor with the shape any x out x in, or any x in x out. Throws likewise.
+  StoredLinear(std::shared_ptr<const Safetensors> file, std::string name, Eigen::Index out,
+               Eigen::Index in, const StackedMatrix& at);
   void set_bias(Eigen::VectorXf bias) { bias_ = std::move(bias); }
 
   Eigen::Index outputs() const { return out_; }
   Eigen::Index inputs() const { return in_; }
   const Eigen::VectorXf& bias() const { return bias_; }
-  /// Outputs [first, first + count) as a map of their own.
-  StoredLinear part(Eigen::Index first, Eigen::Index count) const;
+  /// Outputs first, first + step, ..., `count` of them, as a map of their own.
+  StoredLinear part(Eigen::Index first, Eigen::Index count, Eigen::Index step = 1) const;
   /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 4 MiB of
   /// weights, or all where the file has inputs first. Throws FormatError naming the tensor that cannot be read or has
   /// values that are not finite.
@@ -58,17 +67,22 @@ class StoredLinear {
   Linear read() const;
 
  private:
+  void check_shape(const std::array<Eigen::Index, 2>& found, const std::string& before) const;
+
   std::shared_ptr<const Safetensors> file_;
   std::string name_;
   Eigen::Index out_ = 0, in_ = 0;
-  Eigen::Index first_ = 0,
-               all_ = 0;  // of the tensor's outputs those of this map, and how many it has
+  Eigen::Index begin_ = 0;  // of the matrix in the tensor, in elements
+  // Of the matrix's outputs those of this map, and how many it has.
+  Eigen::Index first_ = 0, step_ = 1, all_ = 0;
   bool inputs_first_ = false;
   Eigen::VectorXf bias_;
 };
 
 /// Rows and columns of a tensor that is there. Throws FormatError naming it when it is not a matrix, or too large.
 std::array<Eigen::Index, 2> matrix_shape(const Safetensors& file, const std::string& name);
+/// The number of matrices that a tensor stacks, and their rows and columns. Throws likewise.
+std::array<Eigen::Index, 3> stacked_shape(const Safetensors& file, const std::string& name);
 
 /// Fills `values`, `count` of them, with those of a tensor from number `first` on. Throws FormatError naming the
 /// tensor that cannot be read or has values that are not finite in single precision.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "io/json_events.h"
 #include "nn/activation.h"
 #include "support/error.h"
 
@@ -29,7 +30,7 @@ void keep_best_groups(const RouterRules& rules, VectorXf& scores) {
       second = std::max(second, std::min(first, scores[i]));
       first = std::max(first, scores[i]);
     }
-    best[group] = first + (rules.pair_scores && size > 1 ? second : 0);
+    best[group] = first + (rules.corrected && size > 1 ? second : 0);
   }
   for (int left = rules.groups; left > rules.best_groups; --left) {
     Index worst = 0;
@@ -64,7 +65,14 @@ void weigh(const Router& router, Eigen::Ref<VectorXf> scores) {
 
 }  // namespace
 
-RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys) {
+RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool corrected) {
+  const bool is_softmax =
+      names.scores == RouterScores::softmax || (names.optional_correction && !corrected);
+  const std::string scores = is_softmax ? "softmax" : "sigmoid";
+  if (const auto told = keys.text("scoring_func"); told && *told != scores) {
+    throw FormatError("scoring_func", "it must be " + scores + " for this router: found '" +
+                                          shown_name(*told) + "' in " + keys.name());
+  }
   const auto count = [&](std::string_view key) {
     return static_cast<int>(keys.integer(key, kMostExperts).value_or(1));
   };
@@ -72,13 +80,20 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys) {
     throw FormatError(keys.name(), "it has no '" + std::string(names.chosen_key) + "'");
   }
   RouterRules rules;
-  rules.scores = names.scores;
+  rules.scores = is_softmax ? RouterScores::softmax : RouterScores::sigmoid;
   rules.chosen = count(names.chosen_key);
-  rules.normalized = keys.flag(names.normalized_key).value_or(names.normalized);
+  rules.corrected = corrected;
+  rules.normalized = keys.flag(names.normalized_key)
+                         .value_or(names.normalized && (corrected || !names.optional_correction));
+  if (rules.normalized && names.optional_correction && !corrected) {
+    // The original code then leaves out the factor, that of Hugging Face the sum.
+    throw FormatError(std::string(names.normalized_key),
+                      "it must be false in " + keys.name() + " for a router without correction");
+  }
   rules.factor = static_cast<float>(keys.number(names.factor_key, 0, kLargestFactor).value_or(1));
+  if (keys.text("topk_method") == "greedy") return rules;
   rules.groups = count(names.groups_key);
   rules.best_groups = count(names.best_groups_key);
-  rules.pair_scores = !names.correction.empty();
   return rules;
 }
 

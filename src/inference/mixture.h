@@ -17,13 +17,14 @@ struct RouterRules {
   bool normalized = false;  ///< the weights of the chosen ones add up to `factor`
   float factor = 1;
   /// Only experts of the `best_groups` groups with the largest scores, of `groups` that follow one another and are of
-  /// one size, are chosen: by the largest score of a group, or with `pair_scores` by the sum of its two largest.
+  /// one size, are chosen: by the largest score of a group, or where these are `corrected` by the sum of its two largest.
   int groups = 1, best_groups = 1;
-  bool pair_scores = false;
+  bool corrected = false;  ///< the router has a correction of the scores that choose
 };
 
-/// Throws FormatError naming the key when a number is missing or out of range.
-RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys);
+/// `corrected`: whether the file has the correction that the row names. Throws FormatError naming the key when a number
+/// is missing or out of range, or where config.json has another function of the scores.
+RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool corrected);
 
 struct Router {
   RouterRules rules;

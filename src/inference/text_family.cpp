@@ -57,8 +57,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
   // Of a model of one part, or of a whole and of this part.
   const auto type = config.text("model_type");
   const auto part = config.text(pictures ? "vision_config.model_type" : "text_config.model_type");
-  const std::string unsupported = unsupported_parts(file.tensors());
-  std::string found;
+  std::string found, unsupported;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
     const ForwardNames& names = names_of(family, input);
@@ -68,10 +67,11 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     };
     const bool of_type = match.unknown.empty() && has(type) && has(part);
     const bool reads = !names.attention_output.empty();
-    const bool known = unsupported.empty() || !names.experts.router.weight.empty();
-    if (reads && of_type && known && has_input(match, input)) return std::move(match);
+    const std::string others = unsupported_parts(file.tensors(), &family);
+    if (reads && of_type && others.empty() && has_input(match, input)) return std::move(match);
     // The refusal is of the part that has such input.
     if (!found.empty() && !has_input(match, input)) continue;
+    unsupported = others;
     found = std::string(family.name);
     for (const auto& name : {type, part}) {
       if (name) found += ", model_type '" + shown_name(*name) + "'";

@@ -30,7 +30,9 @@ constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights i
 constexpr double kLargestEpsilon = 1;
 constexpr double kLargestId = 1e9;  // of a token
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
-constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of the output logits
+constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of embeddings, branches and logits
+constexpr float kLatentEpsilon =
+    1e-6F;  // of the norms of latent attention, whatever config.json says
 
 }  // namespace
 
@@ -50,10 +52,11 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   const ConfigKeys keys = part_keys(&config, stack().part);
   read_layers(keys);
   read_config(keys);
-  check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
-              static_cast<std::uint64_t>(sides(attention().query_weight, 0)[0]));
-  check_tensors(match_, tensors_->tensors(), {},
-                experts_.empty() ? LayerPart::whole : LayerPart::attention);
+  const std::string_view compression = attention().latent.query_weight;
+  const std::string_view reader = compression.empty() ? attention().query_weight : compression;
+  check_width(keys, match_.family->width_key, full_name(reader, 0),
+              static_cast<std::uint64_t>(sides(reader, 0)[0]));
+  check_tensors(match_, tensors_->tensors(), {}, LayerPart::whole);
   const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
   check_keys(keys, {*match_.family, stack(), head_width}, {});
 }
@@ -82,18 +85,6 @@ void Transformer::read_layers(const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
-  const ExpertNames& experts = names().experts;
-  for (int layer = 0;
-       layer < stored_ && !experts.router.weight.empty() && experts.each.down.empty(); ++layer) {
-    experts_ = full_name(experts.router.weight, layer);
-    if (tensors_->tensors().contains(experts_)) {
-      layers_ = layer + 1;
-      return;
-    }
-  }
-  if (!experts_.empty()) {
-    refuse_item(full_name(experts.router.weight), "it is missing");
-  }
   if (key.empty()) return;
   const auto told = keys.integer(groups, kMostLayers);
   if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
@@ -127,14 +118,24 @@ void Transformer::read_config(const ConfigKeys& keys) {
   };
   rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
+  const auto factor = [&](std::string_view key, double usual) {
+    return keys.number(key, kLeastScale, kLargestScale).value_or(usual);
+  };
   output_scale_ =
-      static_cast<float>(keys.number(names().output_scale_key, kLeastScale, kLargestScale)
-                             .value_or(names().output_scale));
+      static_cast<float>(factor(names().output_scale_key, names().output_scale) /
+                         factor(names().output_divisor_key, 1) *
+                         (factor(names().output_width_key, static_cast<double>(width_)) /
+                          static_cast<double>(width_)));
+  embedding_factor_ = static_cast<float>(factor(names().embedding_factor_key, 1));
+  const double depth = names().residual_by_depth ? std::sqrt(static_cast<double>(layers_)) : 1;
+  residual_factor_ = static_cast<float>(factor(names().residual_factor_key, depth) / depth);
+  rules.gate_bound = cap(names().gate_bound_key, names().gate_bound);
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
     read_heads(keys, layer, own);
-    own.rotary = rotary_of(keys, *match_.family, attention().rotary, own.head_width, layer, {1},
+    own.rotary = rotary_of(keys, *match_.family, attention().rotary,
+                           match_.family->latent() ? latent_.turned : own.head_width, layer, {1},
                            RotaryUse::text);
     const auto window = attention_window(keys, match_.family->window, layer);
     if (!window) continue;
@@ -143,7 +144,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, rules_.front().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
-  if (has_mixtures() && experts_.empty()) router_ = router_rules(names().experts.router, keys);
+  read_router(keys);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
   first_position_ = names().first_position;
   if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
@@ -152,6 +153,18 @@ void Transformer::read_config(const ConfigKeys& keys) {
   positions_ = longest_passage(keys);
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
+  }
+}
+
+void Transformer::read_router(const ConfigKeys& keys) {
+  const RouterNames& router = names().experts.router;
+  for (int layer = 0; layer < layers_; ++layer) {
+    if (!has_mixture(layer)) continue;
+    const bool has_correction = !router.correction.empty() &&
+                                (!router.optional_correction ||
+                                 tensors_->tensors().contains(full_name(router.correction, layer)));
+    router_ = router_rules(router, keys, has_correction);
+    return;
   }
 }
 
@@ -174,7 +187,7 @@ Index Transformer::entering_width(int layer) const {
   return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
 }
 
-void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const {
+void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) {
   const std::string key_heads(attention().key_head_count_key);
   std::string key(attention().head_count_key);
   if (keys.has(key + ".0")) key += "." + std::to_string(layer);  // a list by layer
@@ -198,7 +211,8 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
     refuse_item(item, std::to_string(count) + " in " + keys.name() + " does not divide " + what);
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
-  rules.head_width = rows / rules.heads;
+  rules.head_width = rules.value_width = rows / rules.heads;
+  if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
   std::uint64_t shared = *heads;
   if (const auto told = head_count(keys, key_heads, 0)) {
@@ -215,6 +229,25 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   rules.key_heads = static_cast<int>(shared);
 }
 
+void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {
+  const auto width = [&](const char* key) {
+    if (const auto told = keys.integer(key, kLargestSide); told && *told > 0) {
+      return static_cast<Index>(*told);
+    }
+    throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
+  };
+  latent_ = {width("kv_lora_rank"), width("qk_rope_head_dim"), width("qk_nope_head_dim"),
+             width("v_head_dim")};
+  rules.key_heads = rules.heads;
+  rules.value_width = latent_.values;
+  if (rules.head_width == latent_.turned + latent_.compressed) return;
+  const std::string name = full_name(attention().query_weight, layer);
+  refuse_item(name, "its shape " + shape_text(tensors_->tensor(name)) + " does not fit " +
+                        std::to_string(rules.heads) + " heads of 'qk_nope_head_dim' " +
+                        std::to_string(latent_.compressed) + " and 'qk_rope_head_dim' " +
+                        std::to_string(latent_.turned) + " in " + keys.name());
+}
+
 bool Transformer::embeds_positions() const {
   return !names().position_embedding.empty() && rules_.front().rotary.pairs == RotaryPairs::kNone;
 }
@@ -225,8 +258,11 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
   const auto most = static_cast<std::uint64_t>(shared::kLength.range.maximum);
-  const auto told = keys.integer(names().length_key, kLargestSide * 64);
-  return static_cast<Index>(std::min(most, told.value_or(most)));
+  const auto limit = [&](std::string_view key) {
+    return keys.integer(key, kLargestSide * 64).value_or(most);
+  };
+  return static_cast<Index>(
+      std::min({most, limit(names().length_key), limit(names().most_tokens_key)}));
 }
 
 VectorXf Transformer::read_bias(const std::string& name, Index size) const {
@@ -279,6 +315,7 @@ Norm Transformer::read_norm(std::string_view pattern, int layer) const {
 
 VectorXf Transformer::read_scale(std::string_view pattern, int layer) const {
   const std::string name = full_name(pattern, layer);
+  if (residual_factor_ != 1) return VectorXf::Constant(width_, residual_factor_);
   const bool none = pattern.empty() || !tensors_->tensors().contains(name);
   return none ? VectorXf() : read_bias(name, width_);
 }
@@ -310,6 +347,7 @@ MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
     tokens.col(t) = read_rows(match_.embeddings, id, 1);
   }
   if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
+  tokens *= embedding_factor_;
   if (embeds_positions()) {
     tokens += read_rows(full_name(names().position_embedding), first_position_ + first, length);
   }
@@ -390,7 +428,50 @@ Linear Transformer::read_output() const {
   return output;
 }
 
+void Transformer::read_latent_projections(LayerWeights& weights, int layer,
+                                          Index most_weights) const {
+  const LayerRules& rules = this->rules(layer);
+  const auto& [rank, turned, compressed, values] = latent_;
+  const LatentNames& latent = attention().latent;
+  const auto compression = [&](std::string_view weight, std::string_view gain, Index outputs,
+                               Index normalized) {
+    Compression of{linear(weight, layer, outputs, width_).read(),
+                   read_norm_of(full_name(gain, layer), normalized)};
+    of.norm.epsilon = kLatentEpsilon;
+    return of;
+  };
+  Index entering = width_;
+  if (!latent.query_weight.empty()) {
+    entering = sides(attention().query_weight, layer)[0];
+    weights.query_input = compression(latent.query_weight, latent.query_gain, entering, entering);
+  }
+  weights.key_input = compression(latent.key_weight, latent.key_gain, rank + turned, rank);
+  const StoredLinear query =
+      linear(attention().query_weight, layer, rules.heads * rules.head_width, entering);
+  const StoredLinear key =
+      linear(attention().key_weight, layer, rules.heads * (compressed + values), rank);
+  for (const auto& [map, pattern] :
+       {std::pair(&query, attention().query_weight), std::pair(&key, attention().key_weight)}) {
+    if (map->bias().size() == 0) continue;
+    refuse_item(bias_of(full_name(pattern, layer)), "a bias here is not supported");
+  }
+  const auto heads = static_cast<std::uint64_t>(rules.heads);
+  HeadPlaces places{.layout = HeadLayout::kLatent,
+                    .grid = {heads, heads, static_cast<std::uint64_t>(rules.head_width)},
+                    .turned = turned,
+                    .compressed = compressed,
+                    .values = values};
+  const auto projection = [&](Projection which, const StoredLinear& map, float scale) {
+    places.projection = which;
+    return HeadProjection(map, places, scale, most_weights);
+  };
+  weights.query = projection(Projection::query, query, query_scale_);
+  weights.key = projection(Projection::key, key, 1);
+  weights.value = projection(Projection::value, key, 1);
+}
+
 void Transformer::read_projections(LayerWeights& weights, int layer, Index most_weights) const {
+  if (match_.family->latent()) return read_latent_projections(weights, layer, most_weights);
   const LayerRules& rules = this->rules(layer);
   const Index head_width = rules.head_width, width = entering_width(layer);
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
@@ -457,17 +538,60 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   return weights;
 }
 
-StoredMlp Transformer::mlp(const MlpNames& names, int layer, bool fused_gate) const {
+namespace {
+
+/// Takes the gate out of `up`, which has both.
+void divide_gate(GateRows rows, StoredMlp& mlp) {
+  if (rows == GateRows::separate) return;
+  const Index hidden = mlp.up.outputs() / 2;
+  const bool halves = rows == GateRows::halves;
+  mlp.gate = mlp.up.part(0, hidden, halves ? 1 : 2);
+  mlp.up = mlp.up.part(halves ? hidden : 1, hidden, halves ? 1 : 2);
+}
+
+}  // namespace
+
+StoredMlp Transformer::mlp(const MlpNames& names, int layer) const {
   const Index hidden = sides(names.down, layer)[0];
   StoredMlp mlp;
-  mlp.up = linear(names.up, layer, fused_gate ? 2 * hidden : hidden, width_);
-  if (fused_gate) {
-    mlp.gate = mlp.up.part(0, hidden);
-    mlp.up = mlp.up.part(hidden, hidden);
-  } else if (!names.gate.empty()) {
-    mlp.gate = linear(names.gate, layer, hidden, width_);
-  }
+  mlp.up =
+      linear(names.up, layer, names.gate_rows == GateRows::separate ? hidden : 2 * hidden, width_);
+  if (!names.gate.empty()) mlp.gate = linear(names.gate, layer, hidden, width_);
+  divide_gate(names.gate_rows, mlp);
   mlp.down = linear(names.down, layer, width_, hidden);
+  return mlp;
+}
+
+StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
+  const ExpertNames& names = this->names().experts;
+  const auto stacked = [&](std::string_view pattern, Index out, Index in) {
+    std::string name = full_name(pattern, layer);
+    const std::string bias = name + "_bias", blocks = name + "_blocks";
+    const bool has_blocks = tensors_->tensors().contains(blocks);
+    const bool inputs_first = names.tensors == ExpertTensors::inputs_first && !has_blocks;
+    if (has_blocks) name = blocks;
+    if (in == 0) in = stacked_shape(*tensors_, name)[inputs_first ? 1 : 2];
+    StoredLinear map(tensors_, name, out, in, {expert, inputs_first});
+    if (!tensors_->tensors().contains(bias)) return map;
+    const TensorInfo& info = tensors_->tensor(bias);
+    const auto rows = static_cast<std::uint64_t>(out);
+    if (info.shape.size() != 2 || info.shape[0] <= static_cast<std::uint64_t>(expert) ||
+        info.shape[1] != rows) {
+      refuse_item(bias, "its shape " + shape_text(info) + " must be the number of experts and " +
+                            std::to_string(rows));
+    }
+    VectorXf values(out);
+    read_finite(*tensors_, bias, expert * out, values.data(), out);
+    map.set_bias(std::move(values));
+    return map;
+  };
+  StoredMlp mlp;
+  mlp.down = stacked(names.each.down, width_, 0);
+  const Index hidden = mlp.down.inputs();
+  mlp.up = stacked(names.each.up, names.each.gate_rows == GateRows::separate ? hidden : 2 * hidden,
+                   width_);
+  if (!names.each.gate.empty()) mlp.gate = stacked(names.each.gate, hidden, width_);
+  divide_gate(names.each.gate_rows, mlp);
   return mlp;
 }
 
@@ -485,9 +609,8 @@ StoredMixture Transformer::mixture(int layer) const {
   StoredMixture mixture;
   mixture.router.rules = router_;
   mixture.router.scores = linear(names.router.weight, layer, experts, width_).read();
-  if (const std::string correction = full_name(names.router.correction, layer);
-      !names.router.correction.empty()) {
-    mixture.router.correction = read_bias(correction, experts);
+  if (router_.corrected) {
+    mixture.router.correction = read_bias(full_name(names.router.correction, layer), experts);
   }
   const auto of_expert = [](std::string_view pattern, Index expert) {
     constexpr std::string_view kMark = "{e}";
@@ -495,13 +618,17 @@ StoredMixture Transformer::mixture(int layer) const {
     return name.replace(name.find(kMark), kMark.size(), std::to_string(expert));
   };
   for (Index expert = 0; expert < experts; ++expert) {
+    if (names.tensors != ExpertTensors::each) {
+      mixture.experts.push_back(stacked_mlp(layer, expert));
+      continue;
+    }
     const std::string gate = of_expert(names.each.gate, expert),
                       up = of_expert(names.each.up, expert),
                       down = of_expert(names.each.down, expert);
-    mixture.experts.push_back(mlp({gate, up, down}, layer, false));
+    mixture.experts.push_back(mlp({gate, up, down}, layer));
   }
   if (names.shared.down.empty()) return mixture;
-  mixture.experts.push_back(mlp(names.shared, layer, false));
+  mixture.experts.push_back(mlp(names.shared, layer));
   mixture.router.shared = true;
   if (!names.shared_gate.empty()) {
     mixture.router.shared_gate = linear(names.shared_gate, layer, 1, width_).read();
@@ -516,12 +643,13 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   if (has_skip(layer)) {
     rest.norms.skip = linear(text.skip, layer, width_, entering_width(layer)).read();
   }
-  const Index read = heads() * rules(layer).head_width;
+  const Index read = heads() * rules(layer).value_width;
   rest.attention_output = linear(text.attention_output, layer, width_, read);
   if (has_mixture(layer)) {
     rest.mixture = mixture(layer);
   } else {
-    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down}, layer, text.fused_gate);
+    const GateRows gate_rows = text.fused_gate ? GateRows::halves : GateRows::separate;
+    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down, gate_rows}, layer);
   }
   rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
   rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);

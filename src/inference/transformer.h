@@ -39,6 +39,12 @@ struct StoredRest {
   std::optional<StoredMixture> mixture;
 };
 
+/// Of latent attention: the width of what keys and values are made of, and of a head's coordinates that rotary positions
+/// turn, of the others and of its values.
+struct LatentWidths {
+  Eigen::Index rank = 0, turned = 0, compressed = 0, values = 0;
+};
+
 /// A checkpoint of a family that reads text, or pictures: what enters the first layer is then made of patches, and the
 /// layers are the same. Only the weights that are asked for are read, and none is kept.
 class Transformer {
@@ -59,15 +65,10 @@ class Transformer {
   Eigen::Index width() const { return width_; }
   /// Of the token embeddings.
   Eigen::Index embedding_width() const { return embedding_width_; }
-  /// Those of which heads can be run: all but those after the first mixture of experts that cannot.
   int layers() const { return layers_; }
-  /// The router of the mixture of experts in the last of layers(), whose tokens are not known; empty for none.
-  const std::string& experts() const { return experts_; }
   /// Whether the MLP of a layer is a mixture of experts.
   bool has_mixture(int layer) const;
   bool has_mixtures() const;  ///< of any layer
-  /// Layers of the whole model.
-  int all_layers() const { return stored_ * sharing_; }
   int heads() const { return rules_.front().heads; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's or the longest of the parameter "length", whichever is less.
@@ -139,9 +140,12 @@ class Transformer {
   /// The widths of the tokens.
   void read_embeddings();
   void read_config(const ConfigKeys& keys);
+  void read_router(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
-  void read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const;
+  void read_heads(const ConfigKeys& keys, int layer, LayerRules& rules);
+  /// Widths of latent attention, by config.json.
+  void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   bool has_skip(int layer) const;
   /// Width of the tokens that enter a layer.
   Eigen::Index entering_width(int layer) const;
@@ -160,9 +164,11 @@ class Transformer {
   Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
+  void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// With norms beside `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
-  StoredMlp mlp(const MlpNames& names, int layer, bool fused_gate) const;
+  StoredMlp mlp(const MlpNames& names, int layer) const;
+  StoredMlp stacked_mlp(int layer, Eigen::Index expert) const;
   StoredMixture mixture(int layer) const;
   /// Whether tokens have the embedding of their position: not where positions are rotary.
   bool embeds_positions() const;
@@ -174,6 +180,8 @@ class Transformer {
   std::optional<PatchEmbedding> patches_;
   std::vector<LayerRules> rules_;  // by layer
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
+  float embedding_factor_ = 1, residual_factor_ = 1;
+  LatentWidths latent_;
   RouterRules router_;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
@@ -182,7 +190,6 @@ class Transformer {
   int layers_ = 0;
   int stored_ = 0;   // layers in the file
   int sharing_ = 1;  // layers of the model that have the weights of each of those
-  std::string experts_;
 };
 
 }  // namespace eigenscope

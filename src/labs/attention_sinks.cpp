@@ -105,7 +105,7 @@ void AttentionSinks::find_directions() {
 }
 
 void AttentionSinks::randomize_first_value(HeadTokens& tokens, Index passage) const {
-  const Index width = pass_.model().rules(pass_.layer()).head_width;
+  const Index width = pass_.model().rules(pass_.layer()).value_width;
   const Index heads = tokens.values.rows() / width;
   const std::uint64_t stream =
       kValueStream + static_cast<std::uint64_t>(pass_.layer() * count_ + passage);
@@ -211,7 +211,7 @@ void AttentionSinks::measure_values(int layer, Index head, Index passage) {
   const auto at = static_cast<std::size_t>(passage);
   const AsTrained& trained = trained_[at];
   const LayerRules& rules = pass_.model().rules(layer);
-  const Index place = layer * pass_.model().heads() + head, width = rules.head_width;
+  const Index place = layer * pass_.model().heads() + head, width = rules.value_width;
   const MatrixXd values =
       projected_values(output_, rules, static_cast<int>(head), trained.values).cast<double>();
   const MatrixXf& read = pass_.read(static_cast<std::size_t>(count_) + at);

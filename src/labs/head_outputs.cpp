@@ -13,9 +13,6 @@ using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
 KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model) {
-  if (!model.experts().empty()) {
-    throw FormatError(model.experts(), "outputs of a mixture of experts are not computed");
-  }
   if (passages.empty()) throw InvalidArgument("passages", "have at least one");
   const Passage& passage = passages.front();
   const Index first = std::max<Index>(1, passage.leading);
@@ -55,7 +52,7 @@ double mean_entropy(const MatrixXf& weights, const LayerRules& rules) {
 
 MatrixXf projected_values(const Linear& output, const LayerRules& rules, int head,
                           const MatrixXf& values) {
-  const Index width = rules.head_width;
+  const Index width = rules.value_width;
   return output.weight.middleCols(head * width, width) *
          values.middleRows(rules.key_head(head) * width, width);
 }

@@ -265,7 +265,6 @@ void describe(ResultFields& out, const AttendResult& result) {
       "heads of `ablate`, the most probable as trained first; empty for a model without output "
       "weights",
       describe_prediction);
-  note_experts(out, result.model.get());
   const auto read = static_cast<Index>(result.passages.size());
   if (result.patch_side > 0 && !result.preprocessed) {
     out.note(

@@ -206,7 +206,6 @@ void describe(ResultFields& out, const PredictResult& result) {
     out.list("spectra", *result.heads, "spectra of each head, in units of logits",
              describe_spectra);
   }
-  note_experts(out, result.model.get());
   out.list("profiles", *result.heads, "mean attention of each head over distance",
            describe_profile);
   out.list("summary", result.summary,

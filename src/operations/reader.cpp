@@ -84,13 +84,6 @@ Eigen::Index length_for(Eigen::Index length, bool fit_length, const Transformer&
   return std::min(length, longest);
 }
 
-void note_experts(ResultFields& out, const Transformer* model) {
-  if (model == nullptr || model->experts().empty()) return;
-  out.note("of " + std::to_string(model->all_layers()) + " layers the first " +
-           std::to_string(model->layers()) + " are run, up to the mixture of experts " +
-           model->experts());
-}
-
 Eigen::VectorXd ids_of(const std::vector<Passage>& passages) {
   std::vector<double> ids;
   for (const Passage& passage : passages) {

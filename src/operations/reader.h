@@ -48,9 +48,6 @@ void describe_fit_length(InputFields& f, bool& fit_length);
 /// `fit_length`; without, throws InvalidArgument ("length").
 Eigen::Index length_for(Eigen::Index length, bool fit_length, const Transformer& model);
 
-/// A note on the layers after a mixture of experts, which are left out; `model` may be null.
-void note_experts(ResultFields& out, const Transformer* model);
-
 /// Token ids of passages, one after another.
 Eigen::VectorXd ids_of(const std::vector<Passage>& passages);
 

@@ -283,7 +283,7 @@ double SurgeryPass::advance() {
 double SurgeryPass::collect() {
   if (collected_ == 0) {
     weights_ = pass_.model().read_heads(layer_);
-    if (!weights_.query_norm.is_none() || !weights_.key_norm.is_none()) {
+    if (!weights_.has_linear_heads()) {
       throw FormatError("layer " + std::to_string(layer_),
                         "surgery needs queries and keys that are linear in the tokens, but it "
                         "normalizes them");

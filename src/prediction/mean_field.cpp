@@ -115,16 +115,18 @@ ContentKey content_key(double mean, double variance, float cap, double frozen) {
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
   const auto& [queries, keys, values] = population;
   const Index width = keys.front().rows(), length = keys.front().cols();
+  const Index value_width = values.front().rows();
   const Index content = length - sinks.leading - sinks.trailing;
   KeyValueLaw law{smoothed_by_position(mean_of(keys), sinks),
                   smoothed_by_position(mean_of(values), sinks), MatrixXd::Zero(width, width),
-                  MatrixXd::Zero(width, width), sinks};
+                  MatrixXd::Zero(value_width, width), sinks};
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const MatrixXd key = (keys[k] - law.key_means).middleCols(sinks.leading, content);
     const MatrixXd value = (values[k] - law.value_means).middleCols(sinks.leading, content);
     const Factor<double> by_token = factor(key.data(), width).transposed();
     const auto product = [&](const MatrixXd& of, MatrixXd& sum) -> Product<double> {
-      return {width, width, factor(of.data(), width), by_token, sum.data(), width, /*add=*/true};
+      const Index rows = of.rows();
+      return {rows, width, factor(of.data(), rows), by_token, sum.data(), rows, /*add=*/true};
     };
     const std::array products{product(key, law.key_covariance),
                               product(value, law.cross_covariance)};
@@ -142,6 +144,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   const MatrixXd &queries = tokens.queries[passage], &keys = tokens.keys[passage];
   const MatrixXd& values = tokens.values[passage];
   const Index length = law.key_means.cols(), width = law.key_means.rows();
+  const Index value_width = values.rows();
   SeenQueries seen(law, queries, turns);
   const bool turned = seen.turned();
   MatrixXd weights = MatrixXd::Zero(length, length);  // column = query; 0 for the token's key
@@ -195,12 +198,12 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     spread[position] = std::min(all, std::sqrt(square));  // one key cannot take more than all
   }
   MatrixXd mean = times(law.value_means, weights);
-  multiply(width, length, width, factor(law.cross_covariance.data(), width),
-           factor(pulls.data(), width), mean.data(), width, /*add=*/true);
+  multiply(value_width, length, width, factor(law.cross_covariance.data(), value_width),
+           factor(pulls.data(), width), mean.data(), value_width, /*add=*/true);
   for (Index t = 0; t < length; ++t) {
-    double* const column = mean.data() + t * width;
-    const double* const value = values.data() + t * width;
-    for (Index i = 0; i < width; ++i) column[i] += self[t] * value[i];
+    double* const column = mean.data() + t * value_width;
+    const double* const value = values.data() + t * value_width;
+    for (Index i = 0; i < value_width; ++i) column[i] += self[t] * value[i];
   }
   return {mean, spread};
 }
@@ -224,7 +227,7 @@ std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
 void MeanField::read_head(const HeadStates& tokens, const LayerRules& rules,
                           const RotaryTurns& turns) {
   const KeyValueLaw law = key_value_law(tokens, sinks_);
-  const Index width = law.key_means.rows(), length = law.key_means.cols();
+  const Index width = law.value_means.rows(), length = law.value_means.cols();
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
   const std::uint64_t stream = kStream + static_cast<std::uint64_t>(layer() * rules.heads + head());
   std::vector<MatrixXf>& all_reads = pass_.read;

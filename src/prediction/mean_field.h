@@ -17,10 +17,10 @@ namespace eigenscope {
 /// Keys and values of one head over a population of tokens with positions. T positions. Keys are those
 /// before rotary positions turn them.
 struct KeyValueLaw {
-  Eigen::MatrixXd key_means,
-      value_means;                   ///< d_h x T, smoothed over neighbouring content positions
+  /// d_h x T and d_v x T, smoothed over neighbouring content positions
+  Eigen::MatrixXd key_means, value_means;
   Eigen::MatrixXd key_covariance;    ///< Sigma_k of content tokens around the means, d_h x d_h
-  Eigen::MatrixXd cross_covariance;  ///< C_vk = Cov(value, key), d_h x d_h
+  Eigen::MatrixXd cross_covariance;  ///< C_vk = Cov(value, key), d_v x d_h
   SinkKeys sinks;                    ///< tokens that are explicit keys at their mean
 };
 
@@ -29,7 +29,7 @@ KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks);
 
 /// What the queries of a passage read from the population, one column each.
 struct MeanFieldReads {
-  Eigen::MatrixXd mean;  ///< d_h x T
+  Eigen::MatrixXd mean;  ///< d_v x T
   /// Standard deviation of the read around its mean over that of a content value: the root of the
   /// expected sum of squared weights on content keys.
   Eigen::VectorXd spread;

@@ -27,9 +27,13 @@ class TokenReader {
     for (int layer = 0; layer < model.layers(); ++layer) {
       layers_.push_back(model.read_layer(layer));
       turns_.emplace_back(model.rules(layer).rotary, length);
-      const Index rows = model.rules(layer).key_heads * model.rules(layer).head_width;
-      keys_.emplace_back(static_cast<std::size_t>(count), MatrixXf(rows, length));
-      values_.push_back(keys_.back());
+      const LayerRules& rules = model.rules(layer);
+      const auto kept = [&](Index width) {
+        return std::vector(static_cast<std::size_t>(count),
+                           MatrixXf(rules.key_heads * width, length));
+      };
+      keys_.push_back(kept(rules.head_width));
+      values_.push_back(kept(rules.value_width));
     }
   }
 
@@ -53,7 +57,7 @@ class TokenReader {
  private:
   const LayerRules& rules(std::size_t layer) const { return model_.rules(static_cast<int>(layer)); }
 
-  /// What the heads read, H d_h x count.
+  /// What the heads read, H d_v x count.
   MatrixXf attended(std::size_t layer, Index position, const MatrixXf& x) {
     const LayerWeights& weights = layers_[layer];
     const LayerRules& rules = this->rules(layer);
@@ -63,32 +67,32 @@ class TokenReader {
     auto [queries, keys, values, sink] = all_tokens(weights, states);  // no sink without experts
     turns_[layer].turn_queries(width, position, queries);
     turns_[layer].turn_keys(width, position, keys);
-    MatrixXf out(queries.rows(), x.cols());
+    MatrixXf out(rules.heads * rules.value_width, x.cols());
     for (Index k = 0; k < x.cols(); ++k) {
       MatrixXf& key = keys_[layer][static_cast<std::size_t>(k)];
       MatrixXf& value = values_[layer][static_cast<std::size_t>(k)];
       key.col(position) = keys.col(k);
       value.col(position) = values.col(k);
       for (int head = 0; head < rules.heads; ++head) {
-        const Index first = head * width, shared = rules.key_head(head) * width;
-        read_head(rules, &key(shared, seen.first), &value(shared, seen.first), key.rows(),
-                  seen.count, &queries(first, k), &out(first, k));
+        const Index shared = rules.key_head(head);
+        read_head(rules, factor(&key(shared * width, seen.first), key.rows()),
+                  factor(&value(shared * rules.value_width, seen.first), value.rows()), seen.count,
+                  &queries(head * width, k), &out(head * rules.value_width, k));
       }
     }
     return out;
   }
 
-  static void read_head(const LayerRules& rules, const float* key, const float* value,
-                        Index leading, Index seen, const float* query, float* out) {
+  static void read_head(const LayerRules& rules, Factor<float> key, Factor<float> value, Index seen,
+                        const float* query, float* out) {
     const Index width = rules.head_width;
     Eigen::VectorXf weights(seen);
-    multiply(seen, 1, width, factor(key, leading).transposed(), factor<float>(query, width),
-             weights.data(), seen);
+    multiply(seen, 1, width, key.transposed(), factor<float>(query, width), weights.data(), seen);
     VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
     cap_logits<double>(rules.attention_cap, {logits.data(), static_cast<std::size_t>(seen)});
     weights = softmax(logits, 1).cast<float>();
-    multiply(width, 1, seen, factor(value, leading), factor<float>(weights.data(), seen), out,
-             width);
+    multiply(rules.value_width, 1, seen, value, factor<float>(weights.data(), seen), out,
+             rules.value_width);
   }
 
   const Transformer& model_;

@@ -45,14 +45,22 @@ double largest_square(const std::vector<MatrixXf>& states) {
   return most;
 }
 
-/// An upper bound of the largest |logit|, without biases: by the norms of queries and keys, or else by the largest
-/// singular value of W_QK and the largest of the states.
+/// An upper bound of the largest |logit|, without biases: by the norms of queries and keys, in latent attention by these
+/// queries and keys, or else by the largest singular value of W_QK and the largest of the states.
 double logit_bound(const LayerWeights& weights, const LayerRules& rules, int head,
                    const std::vector<MatrixXf>& states) {
   const Index width = rules.head_width;
   if (!weights.query_norm.is_none()) {
     return largest_output(weights.query_norm) * largest_output(weights.key_norm) /
            std::sqrt(static_cast<double>(width));
+  }
+  if (!weights.key_input.is_none()) {
+    double query = 0, key = 0;
+    for (const HeadTokens& tokens : head_tokens(weights, rules, head, states)) {
+      query = std::max(query, static_cast<double>(tokens.queries.colwise().norm().maxCoeff()));
+      key = std::max(key, static_cast<double>(tokens.keys.colwise().norm().maxCoeff()));
+    }
+    return rules.rotary.logit_factor * query * key / std::sqrt(static_cast<double>(width));
   }
   const auto rows = [&](const HeadProjection& from, int number) -> MatrixXd {
     return from.head(number).weight.cast<double>();
@@ -136,7 +144,7 @@ void StatisticsLevels::enter_passage() {
   }
   MatrixXf& tokens = pass_.tokens[passage];
   if (layer == 0) tokens = model_->embed(passages_[passage].ids);
-  pass_.read[passage].resize(model_->heads() * model_->rules(layer).head_width, rows_.length());
+  pass_.read[passage].resize(model_->heads() * model_->rules(layer).value_width, rows_.length());
   states_.push_back(states_of(weights_, tokens));
   if (states_.size() < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());

@@ -142,6 +142,7 @@ class Llama(Model):
     config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 3}
     layers = "layers."
     gain, query_bias, query_norm, width, heads = 1.0, False, 0, HEAD_WIDTH, HEADS
+    value_width = None  # where it is not that of queries and keys
     norms = ["input_layernorm", "post_attention_layernorm"]
     activation = staticmethod(silu)
 
@@ -153,7 +154,7 @@ class Llama(Model):
             for name in self.norms:
                 self.add_norm(p + name, mean=self.gain)
             self.add_projections(p + "self_attn.", groups)
-            self.add_linear(p + "self_attn.o_proj", WIDTH, self.heads * self.width)
+            self.add_linear(p + "self_attn.o_proj", WIDTH, self.heads * (self.value_width or self.width))
             self.add_mlp(p + "mlp.")
         self.add_norm("model.norm", mean=self.gain)
         if not self.config.get("tie_word_embeddings"):
@@ -506,6 +507,13 @@ class Qwen25Vl(Qwen2):
         return False
 
 
+def beside_vision(model_type, found):
+    """Under a prefix within the model's, with keys in an object of config.json."""
+    for row in found["tensors"]:
+        row["name"] = row["name"].replace("model.", "model.language_model.", 1)
+    return {**found, "config": {"model_type": model_type, "text_config": found["config"]}}
+
+
 class Qwen3Vl(Qwen3):
     """The same beside a vision model."""
 
@@ -513,10 +521,7 @@ class Qwen3Vl(Qwen3):
     config |= {"rope_scaling": {"rope_type": "default", "mrope_interleaved": True, "mrope_section": [1, 1, 1]}}
 
     def result(self):
-        found = super().result()
-        for row in found["tensors"]:
-            row["name"] = row["name"].replace("model.", "model.language_model.", 1)
-        return {**found, "config": {"model_type": "qwen3_vl", "text_config": found["config"]}}
+        return beside_vision("qwen3_vl", super().result())
 
 
 class SmolLM3(Llama):
@@ -596,6 +601,9 @@ class MixtureOfExperts(Llama):
         if self.shared:
             self.add_gated(p + self.shared, self.maps, self.hidden + 2)
 
+    def expert_output(self, p, expert, x):
+        return self.gated(p + self.expert.format(expert), self.maps, x)
+
     def gated(self, p, maps, x):
         gate, up, down = (self.w[p + name + ".weight"] for name in maps)
         return down @ (silu(gate @ x) * (up @ x))
@@ -611,7 +619,7 @@ class MixtureOfExperts(Llama):
         for token in x:
             row = np.zeros(WIDTH)
             for expert, weight in self.route(p, token).items():
-                row += weight * self.gated(p + self.expert.format(expert), self.maps, token)
+                row += weight * self.expert_output(p, expert, token)
             if self.shared:
                 row += self.shared_weight(p, token) * self.gated(p + self.shared, self.maps, token)
             rows.append(row)
@@ -741,9 +749,34 @@ class Glm45(SigmoidRouter):
         return rotated(x, self.config["rope_theta"], 2)
 
 
-class GptOss(Llama):
-    """Sinks, biases, windows in each other layer, yarn; the tokens after the first mixture of experts are not
-    known, so the references are what its heads read."""
+def yarn(config, turned):
+    """Angles between neighbouring positions: pairs that turn more than beta_fast times in the first training's length
+    are kept, those that turn less than beta_slow times are slowed down by the factor, with a ramp over the pairs
+    between."""
+    s, base = config["rope_scaling"], config["rope_theta"]
+
+    def pair(turns):
+        length = s["original_max_position_embeddings"]
+        return turned * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = pair(s["beta_fast"]), pair(s["beta_slow"])
+    if s.get("truncate", True):
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, turned - 1)
+    pairs = np.arange(turned // 2)
+    ramp = np.clip((pairs - low) / (high - low), 0, 1)
+    plain = base ** (-2.0 * pairs / turned)
+    return plain / s["factor"] * ramp + plain * (1 - ramp)
+
+
+def turns(frequencies, length):
+    """Complex factors, tokens x 1 x pairs."""
+    return np.exp(1j * np.arange(length)[:, None] * frequencies)[:, None]
+
+
+class GptOss(MixtureOfExperts):
+    """Sinks, biases, windows in each other layer, yarn. Experts lie in one tensor, inputs first, their gates and ups in
+    turn; the gate is cut above, the other factor on both sides."""
 
     scaling = {
         "rope_type": "yarn",
@@ -760,40 +793,332 @@ class GptOss(Llama):
         "hidden_act": "silu",
         "sliding_window": 3,
         "rope_scaling": scaling,
+        "swiglu_limit": 0.5,
+        "num_experts_per_tok": 2,
         "tie_word_embeddings": True,
     }
-    width, query_bias, depth = 6, True, 1
+    width, query_bias = 6, True
+
+    def has_window(self, layer):
+        return layer % 2 == 0
 
     def add_projections(self, p, groups):
         super().add_projections(p, groups)
         self.tensor(p + "sinks", [self.heads], 2.0)
 
     def add_mlp(self, p):
-        self.add_linear(p + "router", 3, WIDTH, True)
-        self.tensor(p + "experts.down_proj", [3, HIDDEN, WIDTH], 1.0)
+        self.add_linear(p + "router", self.experts, WIDTH, True)
+        self.tensor(p + "experts.gate_up_proj", [self.experts, WIDTH, 2 * self.hidden], 0.6)
+        self.tensor(p + "experts.gate_up_proj_bias", [self.experts, 2 * self.hidden], 0.4)
+        self.tensor(p + "experts.down_proj", [self.experts, self.hidden, WIDTH], 0.6)
+        self.tensor(p + "experts.down_proj_bias", [self.experts, WIDTH], 0.4)
+
+    def route(self, p, x):
+        scores = self.linear(p + "mlp.router", x)
+        chosen = self.best(scores)
+        return dict(zip(chosen, softmax(scores[chosen])))
+
+    def expert_output(self, p, expert, x):
+        p, limit = p + "mlp.experts.", self.config["swiglu_limit"]
+        both = x @ self.w[p + "gate_up_proj"][expert] + self.w[p + "gate_up_proj_bias"][expert]
+        gate, up = np.minimum(both[0::2], limit), np.clip(both[1::2], -limit, limit)
+        hidden = (up + 1) * gate / (1 + np.exp(-1.702 * gate))
+        return hidden @ self.w[p + "down_proj"][expert] + self.w[p + "down_proj_bias"][expert]
 
     def turned(self, p, x):
-        """Pairs that turn more than beta_fast times in the first training's length are kept, those that turn less
-        than beta_slow times are slowed down by the factor, with a ramp over the pairs between."""
-        s, base = self.scaling, self.config["rope_theta"]
         half = self.width // 2
+        z = (x[..., :half] + 1j * x[..., half:]) * turns(yarn(self.config, self.width), len(x))
+        return np.concatenate([z.real, z.imag], axis=-1) * (0.1 * math.log(self.scaling["factor"]) + 1)
 
-        def pair(turns):
-            length = s["original_max_position_embeddings"]
-            return self.width * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
 
-        low, high = max(pair(s["beta_fast"]), 0), min(pair(s["beta_slow"]), self.width - 1)
-        ramp = np.clip((np.arange(half) - low) / (high - low), 0, 1)
-        plain = base ** (-2.0 * np.arange(half) / self.width)
-        frequencies = plain / s["factor"] * ramp + plain * (1 - ramp)
-        z = x[..., :half] + 1j * x[..., half:]
-        z = z * np.exp(1j * np.arange(len(x))[:, None] * frequencies)[:, None]
-        return np.concatenate([z.real, z.imag], axis=-1) * (0.1 * math.log(s["factor"]) + 1)
+class Qwen3VlMoe(Qwen3, MixtureOfExperts):
+    """The text of a model with vision. Experts lie in one tensor, inputs first, gates before ups."""
+
+    config = {**Qwen3Moe.config, "model_type": "qwen3_vl_moe_text", "tie_word_embeddings": False}
+    config |= {"rope_scaling": {"rope_type": "default", "mrope_interleaved": True, "mrope_section": [1, 1, 1]}}
+    is_mixture = Qwen3Moe.is_mixture
 
     def result(self):
-        x = self.rms_norm("model.layers.0.input_layernorm", self.embedded(np.array(IDS)))
-        read = self.read("model.layers.0.self_attn.", x)
-        return {"config": self.config, "tensors": self.rows, "ids": IDS, "layers": [read], "logits": []}
+        return beside_vision("qwen3_vl_moe", super().result())
+
+    def add_mlp(self, p):
+        if not self.is_mixture(p):
+            return Llama.add_mlp(self, p)
+        self.tensor(p + "gate.weight", [self.experts, WIDTH], 0.4)
+        self.tensor(p + "experts.gate_up_proj", [self.experts, WIDTH, 2 * self.hidden], 0.6)
+        self.tensor(p + "experts.down_proj", [self.experts, self.hidden, WIDTH], 0.6)
+
+    def expert_output(self, p, expert, x):
+        gate, up = np.split(x @ self.w[p + "mlp.experts.gate_up_proj"][expert], 2)
+        return (silu(gate) * up) @ self.w[p + "mlp.experts.down_proj"][expert]
+
+
+class Granite(Llama):
+    """Factors of the embeddings, the logits of attention and the branches; the output is divided."""
+
+    config = {
+        **ROTARY,
+        "model_type": "granite",
+        "hidden_act": "silu",
+        "attention_multiplier": 0.3,
+        "embedding_multiplier": 3.0,
+        "residual_multiplier": 0.4,
+        "logits_scaling": 5.0,
+        "tie_word_embeddings": True,
+    }
+
+    def has_window(self, layer):
+        return False
+
+    def embedded(self, ids):
+        return super().embedded(ids) * self.config["embedding_multiplier"]
+
+    def block(self, p, x):
+        factor = self.config["residual_multiplier"]
+        y = self.rms_norm(p + "input_layernorm", x)
+        x = x + factor * self.attention(p + "self_attn.", y, self.config["attention_multiplier"])
+        return x + factor * self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+
+    def logits(self, x):
+        return super().logits(x) / self.config["logits_scaling"]
+
+
+class GraniteMoe(Granite, MixtureOfExperts):
+    """Experts lie in one tensor, outputs first, gates before ups."""
+
+    config = {**Granite.config, "model_type": "granitemoe", "num_experts_per_tok": 2}
+
+    def add_halves(self, p, names, hidden):
+        self.add_linear(p + names[0], 2 * hidden, WIDTH)
+        self.add_linear(p + names[1], WIDTH, hidden)
+
+    def add_mlp(self, p):
+        p = p.removesuffix("mlp.") + "block_sparse_moe."
+        self.tensor(p + "router.layer.weight", [self.experts, WIDTH], 0.4)
+        self.tensor(p + "input_linear.weight", [self.experts, 2 * self.hidden, WIDTH], 0.6)
+        self.tensor(p + "output_linear.weight", [self.experts, WIDTH, self.hidden], 0.6)
+
+    def route(self, p, x):
+        scores = self.w[p + "block_sparse_moe.router.layer.weight"] @ x
+        chosen = self.best(scores)
+        return dict(zip(chosen, softmax(scores[chosen])))
+
+    def halves(self, into, out, x):
+        gate, up = np.split(into @ x, 2)
+        return out @ (silu(gate) * up)
+
+    def expert_output(self, p, expert, x):
+        into, out = (self.w[f"{p}block_sparse_moe.{name}_linear.weight"][expert] for name in ("input", "output"))
+        return self.halves(into, out, x)
+
+
+class GraniteShared(GraniteMoe):
+    """An expert that runs on every token."""
+
+    config = {**GraniteMoe.config, "model_type": "granitemoeshared"}
+    shared = "shared_mlp."
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        self.add_halves(p.removesuffix("mlp.") + self.shared, ("input_linear", "output_linear"), HIDDEN)
+
+    def gated(self, p, maps, x):
+        return self.halves(self.w[p + "input_linear.weight"], self.w[p + "output_linear.weight"], x)
+
+
+class Granite4(GraniteShared):
+    """Without positions."""
+
+    config = {**GraniteMoe.config, "model_type": "granitemoehybrid", "position_embedding_type": "nope"}
+    config |= {"layer_types": ["attention", "attention"]}
+
+    def turned(self, p, x):
+        return x
+
+
+class DenseGranite4(Granite4):
+    """With positions, and the shared expert alone."""
+
+    config = {**Granite4.config, "position_embedding_type": "rope", "num_local_experts": 0}
+
+    def add_mlp(self, p):
+        self.add_halves(p.removesuffix("mlp.") + self.shared, ("input_linear", "output_linear"), HIDDEN)
+
+    def turned(self, p, x):
+        return Llama.turned(self, p, x)
+
+    def mlp(self, p, x):
+        return np.array([self.gated(p.removesuffix("mlp.") + self.shared, (), token) for token in x])
+
+
+LATENT = {
+    "num_attention_heads": HEADS,
+    "num_key_value_heads": HEADS,
+    "hidden_act": "silu",
+    "rms_norm_eps": 1e-3,
+    "rope_theta": 50.0,
+    "q_lora_rank": 6,
+    "kv_lora_rank": 5,
+    "qk_nope_head_dim": 3,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 2,
+    "tie_word_embeddings": False,
+}
+
+
+class LatentAttention(Llama):
+    """Queries, and keys with values, are made of normalized compressions; a part of the keys, which turns, is shared by
+    the heads. The norms have an epsilon of their own."""
+
+    value_width = LATENT["v_head_dim"]
+
+    def has_window(self, layer):
+        return False
+
+    def add_projections(self, p, groups):
+        c = self.config
+        query = HEADS * (c["qk_nope_head_dim"] + c["qk_rope_head_dim"])
+        if c["q_lora_rank"] is None:
+            self.add_linear(p + "q_proj", query, WIDTH)
+        else:
+            self.add_linear(p + "q_a_proj", c["q_lora_rank"], WIDTH)
+            self.add_norm(p + "q_a_layernorm", c["q_lora_rank"])
+            self.add_linear(p + "q_b_proj", query, c["q_lora_rank"])
+        self.add_linear(p + "kv_a_proj_with_mqa", c["kv_lora_rank"] + c["qk_rope_head_dim"], WIDTH)
+        self.add_norm(p + "kv_a_layernorm", c["kv_lora_rank"])
+        self.add_linear(p + "kv_b_proj", HEADS * (c["qk_nope_head_dim"] + c["v_head_dim"]), c["kv_lora_rank"])
+
+    def latent_norm(self, name, x):
+        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * self.w[name + ".weight"]
+
+    def turned(self, p, x):
+        return rotated_neighbours(x, self.config["rope_theta"])
+
+    def scale(self):
+        return (self.config["qk_nope_head_dim"] + self.config["qk_rope_head_dim"]) ** -0.5
+
+    def read(self, p, x, scale=None, cap=None):
+        c = self.config
+        if c["q_lora_rank"] is None:
+            q = self.linear(p + "q_proj", x)
+        else:
+            q = self.linear(p + "q_b_proj", self.latent_norm(p + "q_a_layernorm", self.linear(p + "q_a_proj", x)))
+        q_nope, q_rope = np.split(q.reshape(len(x), HEADS, -1), [c["qk_nope_head_dim"]], axis=-1)
+        latent, k_rope = np.split(self.linear(p + "kv_a_proj_with_mqa", x), [c["kv_lora_rank"]], axis=-1)
+        kv = self.linear(p + "kv_b_proj", self.latent_norm(p + "kv_a_layernorm", latent))
+        k_nope, v = np.split(kv.reshape(len(x), HEADS, -1), [c["qk_nope_head_dim"]], axis=-1)
+        k_rope = np.repeat(self.turned(p, k_rope[:, None]), HEADS, axis=1)
+        q = np.concatenate([q_nope, self.turned(p, q_rope)], axis=-1)
+        return attend(q, np.concatenate([k_nope, k_rope], axis=-1), v, self.scale())
+
+
+class DeepseekV3(LatentAttention, SigmoidRouter):
+    """The first layer has an MLP; yarn, which scales the logits too."""
+
+    config = {
+        **LATENT,
+        "model_type": "deepseek_v3",
+        "rope_interleave": True,
+        "rope_scaling": {
+            "type": "yarn",
+            "factor": 4.0,
+            "beta_fast": 2.0,
+            "beta_slow": 0.25,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+            "original_max_position_embeddings": 16,
+        },
+        "first_k_dense_replace": 1,
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 2.5,
+        "scoring_func": "sigmoid",
+        "topk_method": "noaux_tc",
+        "n_group": 4,
+        "topk_group": 2,
+    }
+    experts, correction, shared = 8, Glm45.correction, Glm45.shared
+
+    def is_mixture(self, p):
+        return layer_of(p) >= self.config["first_k_dense_replace"]
+
+    def turned(self, p, x):
+        z = (x[..., 0::2] + 1j * x[..., 1::2]) * turns(yarn(self.config, x.shape[-1]), len(x))
+        return np.stack([z.real, z.imag], axis=-1).reshape(x.shape)
+
+    def scale(self):
+        return super().scale() * (0.1 * math.log(self.config["rope_scaling"]["factor"]) + 1) ** 2
+
+
+class Glm47Flash(DeepseekV3):
+    """No scaling of the angles, whose pairs are halves where config.json says so."""
+
+    config = {key: value for key, value in DeepseekV3.config.items() if key not in ("rope_scaling", "scoring_func")}
+    config |= {"model_type": "glm4_moe_lite", "rope_interleave": False}
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], x.shape[-1])
+
+    def scale(self):
+        return LatentAttention.scale(self)
+
+
+class DeepseekV2(LatentAttention, MixtureOfExperts):
+    """Queries read the tokens. The router has a softmax and no correction: groups are chosen by their largest weight, and
+    weights do not add up to 1."""
+
+    config = {
+        **LATENT,
+        "model_type": "deepseek_v2",
+        "q_lora_rank": None,
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": False,
+        "routed_scaling_factor": 2.0,
+        "scoring_func": "softmax",
+        "topk_method": "group_limited_greedy",
+        "n_group": 4,
+        "topk_group": 2,
+    }
+    experts, shared = 8, Glm45.shared
+
+    def route(self, p, x):
+        weights = softmax(self.w[p + self.router + ".weight"] @ x)
+        groups = weights.reshape(self.config["n_group"], -1).max(axis=1)
+        best = np.argsort(-groups)[: self.config["topk_group"]]
+        allowed = np.isin(np.arange(len(weights)) // (len(weights) // len(groups)), best)
+        chosen = self.best(np.where(allowed, weights, 0))
+        return {expert: self.config["routed_scaling_factor"] * weights[expert] for expert in chosen}
+
+
+class DeepseekV2Lite(DeepseekV2):
+    """Without groups, whatever their number."""
+
+    config = {**DeepseekV2.config, "topk_method": "greedy"}
+
+    def route(self, p, x):
+        weights = softmax(self.w[p + self.router + ".weight"] @ x)
+        return {expert: self.config["routed_scaling_factor"] * weights[expert] for expert in self.best(weights)}
+
+
+class MiniCpm3(LatentAttention):
+    """Factors of the embeddings, of the branches by the depth, and of the output by the width; halves turn."""
+
+    config = {**LATENT, "model_type": "minicpm3", "num_hidden_layers": LAYERS}
+    config |= {"scale_emb": 3, "scale_depth": 1.4, "dim_model_base": 4}
+
+    def embedded(self, ids):
+        return super().embedded(ids) * self.config["scale_emb"]
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], x.shape[-1])
+
+    def block(self, p, x):
+        factor = self.config["scale_depth"] / math.sqrt(LAYERS)
+        x = x + factor * self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        return x + factor * self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+
+    def logits(self, x):
+        return super().logits(x) / (WIDTH / self.config["dim_model_base"])
 
 
 class Phi(Model):
@@ -1272,7 +1597,13 @@ class UseLite(Model):
         return x + self.linear(p + "mlp.down", hidden)
 
 
+def of_type(model_type, found, **keys):
+    """The same by another model type."""
+    return {**found, "config": {**found["config"], "model_type": model_type, **keys}}
+
+
 def generate():
+    selecting = {"index_topk": len(IDS)}  # of the keys all
     return {
         "LLaMA": [
             Llama().result(),
@@ -1296,8 +1627,22 @@ def generate():
         "GLM-4": [Glm4().result()],
         "LLaVA": [Llava().result()],
         "gpt-oss": [GptOss().result()],
+        "Granite": [Granite().result()],
+        "Granite MoE": [GraniteMoe().result()],
+        "Granite MoE with a shared expert": [GraniteShared().result()],
+        "Granite 4": [Granite4().result(), DenseGranite4().result()],
+        "Latent attention": [
+            DeepseekV3().result(),
+            of_type("kimi_k2", DeepseekV3().result()),
+            of_type("deepseek_v32", DeepseekV3().result(), **selecting),
+            of_type("glm_moe_dsa", Glm47Flash().result(), **selecting),
+            Glm47Flash().result(),
+        ],
+        "Latent keys": [DeepseekV2().result(), DeepseekV2Lite().result()],
+        "MiniCPM3": [MiniCpm3().result()],
         "Mixtral": [Mixtral().result()],
         "Qwen 3 MoE": [Qwen3Moe().result()],
+        "Qwen 3 VL MoE": [Qwen3VlMoe().result()],
         "Qwen 2 MoE": [Qwen2Moe().result()],
         "OLMoE": [Olmoe().result()],
         "MiniMax M2": [MinimaxM2().result()],

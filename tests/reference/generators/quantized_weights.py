@@ -211,6 +211,17 @@ def cases(random):
     ]
 
 
+def stacked_blocks(random):
+    """Matrices of gpt-oss in MXFP4, as stored and decoded."""
+    raw, powers = random.integers(0, 16, (2, 3, 64)), random.integers(110, 130, (2, 3, 2))
+    pairs = raw.reshape(2, 3, 2, 16, 2)
+    return {
+        "blocks": (pairs[..., 0] + 16 * pairs[..., 1]).astype(np.uint8).tobytes().hex(),
+        "scales": powers.astype(np.uint8).tobytes().hex(),
+        "values": (E2M1[raw] * np.repeat(2.0 ** (powers - 127), 32, axis=2)).ravel(),
+    }
+
+
 def generate():
     made = cases(np.random.default_rng(7))
     return {
@@ -218,5 +229,6 @@ def generate():
             {"name": name, "config": json.dumps(config), "shape": list(weight.shape), "tensors": tensors,
              "values": weight.astype(float).ravel()}
             for name, config, weight, tensors in made
-        ]
+        ],
+        "stacked_blocks": stacked_blocks(np.random.default_rng(8)),
     }
