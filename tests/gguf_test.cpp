@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -418,18 +419,51 @@ TEST_CASE("heads of an architecture in GGUF have the conventions of its model ty
     }
     writer.number(name + ".rope.freq_base", 50);
     if (name.starts_with("granite")) writer.number(name + ".attention.scale", 0.25F);
+    if (name == "command-r") writer.number(name + ".logit_scale", 0.25F);
+    writer.tensor("blk.0.ffn_up.weight", {16, 8}, 0, encode("F32", std::vector<double>(128, 1.0)));
     writer.tensor("blk.0.attn_norm.weight", {8}, 0, encode("F32", gains));
     for (const std::string kind : {"q", "k"})
       writer.tensor("blk.0.attn_" + kind + ".weight", {8, 8}, 0, encode("F32", rows));
     const CheckpointFiles files = files_of(writer);
     const std::optional<Config> config = read_config(files);
     CHECK(config->text("model_type") == type);
+    CHECK(config->number("logit_scale", 0, 1).has_value() == (name == "command-r"));
     const auto tensors = open_tensors(files);
+    CHECK(tensors->tensors().contains("model.layers.0.mlp.gate_up_proj.weight") ==
+          (name == "glm4"));
     std::vector<double> first(8 * 4);
     tensors->read_elements("model.layers.0.self_attn.q_proj.weight", 0, first);
     CHECK(first[8] == (neighbours ? 2 : 1));
     CHECK(HeadScan(tensors, &*config, {}).total_heads() == 2);
   }
+}
+
+TEST_CASE("the experts that a tensor of GGUF stacks are tensors of their own", "[gguf]") {
+  std::vector<double> numbers(4 * 2 * 32);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const auto opened = [&](std::uint32_t type, const Bytes& data) {
+    return open_tensors(files_of(GgufWriter()
+                                     .text("general.architecture", "qwen2moe")
+                                     .tensor("blk.0.ffn_up_exps.weight", {4, 2, 32}, type, data)
+                                     .tensor("blk.0.ffn_gate_inp_shexp.weight", {8}, 0,
+                                             encode("F32", std::vector<double>(8, 1.0)))));
+  };
+  const std::string expert = "model.layers.0.mlp.experts.3.up_proj.weight";
+  const auto plain = opened(0, encode("F32", numbers));
+  CHECK(plain->tensors().size() == 5);
+  CHECK(plain->tensor(expert).shape == std::vector<std::uint64_t>{2, 32});
+  CHECK(plain->tensor("model.layers.0.mlp.shared_expert_gate.weight").shape ==
+        std::vector<std::uint64_t>{1, 8});
+  std::vector<double> read(64);
+  plain->read_elements(expert, 0, read);
+  CHECK(std::equal(read.begin(), read.end(), numbers.end() - 64));
+  constexpr std::uint32_t kQ8 = 8, kUnknown = 34;  // blocks of 34 bytes with 32 numbers; TQ1_0
+  Bytes blocks(8 * 34);
+  blocks[6 * 34 + 1] = std::byte{0x3c};  // the scale 1 of the first block of the last expert
+  blocks[6 * 34 + 2] = std::byte{5};
+  opened(kQ8, blocks)->read_elements(expert, 0, read);
+  CHECK(read[0] == 5);
+  CHECK(opened(kUnknown, blocks)->tensors().contains("blk.0.ffn_up_exps.weight"));
 }
 
 namespace {

@@ -21,7 +21,8 @@
 namespace eigenscope {
 namespace {
 
-/// A tensor of GGUF and of Hugging Face, without ".weight" or ".bias"; "{n}" is the number of the layer.
+/// A tensor of GGUF and of Hugging Face, without ".weight" or ".bias"; "{n}" is the number of the layer, "{e}" that of an
+/// expert, whose weights one tensor of GGUF stacks.
 struct Renamed {
   std::string_view from, to;
 };
@@ -42,6 +43,14 @@ constexpr std::array kDecoder{
     Renamed{"blk.{n}.ffn_gate", "model.layers.{n}.mlp.gate_proj"},
     Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.up_proj"},
     Renamed{"blk.{n}.ffn_down", "model.layers.{n}.mlp.down_proj"},
+    Renamed{"blk.{n}.ffn_gate_inp", "model.layers.{n}.mlp.gate"},
+    Renamed{"blk.{n}.ffn_gate_exps", "model.layers.{n}.mlp.experts.{e}.gate_proj"},
+    Renamed{"blk.{n}.ffn_up_exps", "model.layers.{n}.mlp.experts.{e}.up_proj"},
+    Renamed{"blk.{n}.ffn_down_exps", "model.layers.{n}.mlp.experts.{e}.down_proj"},
+    Renamed{"blk.{n}.ffn_gate_inp_shexp", "model.layers.{n}.mlp.shared_expert_gate"},
+    Renamed{"blk.{n}.ffn_gate_shexp", "model.layers.{n}.mlp.shared_expert.gate_proj"},
+    Renamed{"blk.{n}.ffn_up_shexp", "model.layers.{n}.mlp.shared_expert.up_proj"},
+    Renamed{"blk.{n}.ffn_down_shexp", "model.layers.{n}.mlp.shared_expert.down_proj"},
 };
 /// Beside those of kDecoder, which give way: norms before and after attention and MLP.
 constexpr std::array kFourNorms{
@@ -49,9 +58,10 @@ constexpr std::array kFourNorms{
     Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.pre_feedforward_layernorm"},
     Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_feedforward_layernorm"},
 };
-constexpr std::array kGlm4Norms{
+constexpr std::array kGlm4{
     Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_self_attn_layernorm"},
     Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_mlp_layernorm"},
+    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.gate_up_proj"},
 };
 constexpr std::array kTwoMatrices{
     Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.c_fc"},
@@ -84,6 +94,8 @@ struct Converted : Choice {
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
   bool whole_gains = false;
+  /// Files do not say that the weights of a token's experts add up to 1.
+  bool normalized_experts = false;
   /// Files do not say that logits are divided by the root of width over heads, not of the head width: llama.cpp knows
   /// the model, of 27 billion weights, by so many layers. 0: none is.
   int wide_scale_layers = 0;
@@ -94,12 +106,12 @@ constexpr std::array kConverted{
     Converted{{"qwen2"}, "qwen2", {}, kDecoder},
     Converted{{"qwen3"}, "qwen3", {}, kDecoder},
     Converted{{"gemma"}, "gemma", {}, kDecoder, false, true},
-    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true, 46},
-    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true, 62},
+    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true, false, 46},
+    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true, false, 62},
     Converted{{"olmo2"}, "olmo2", kFourNorms, kDecoder},
     Converted{{"phi3"}, "phi3", kFusedGate, kDecoder},
     Converted{{"qwen2moe"}, "qwen2_moe", {}, kDecoder},
-    Converted{{"qwen3moe"}, "qwen3_moe", {}, kDecoder},
+    Converted{{"qwen3moe"}, "qwen3_moe", {}, kDecoder, false, false, true},
     Converted{{"olmoe"}, "olmoe", {}, kDecoder},
     Converted{{"seed_oss"}, "seed_oss", kFourNorms, kDecoder},
     Converted{{"starcoder2"}, "starcoder2", kTwoMatrices, kDecoder},
@@ -109,11 +121,12 @@ constexpr std::array kConverted{
     Converted{{"granitemoe"}, "granitemoe", {}, kDecoder, true},
     // Their pairs are neighbours in Hugging Face's order too.
     Converted{{"command-r"}, "cohere", {}, kDecoder},
-    Converted{{"glm4"}, "glm4", kGlm4Norms, kDecoder},
+    Converted{{"glm4"}, "glm4", kGlm4, kDecoder},
     Converted{{"bert"}, "bert", {}, kEncoder},
 };
 
 constexpr const char* kArchitecture = "general.architecture";
+constexpr std::string_view kExpertMark = "{e}";
 
 std::string architecture_of(const OrderedJson& metadata) {
   const auto found = metadata.find(kArchitecture);
@@ -306,16 +319,48 @@ void check_apart(const std::vector<Piece>& pieces, const std::string& file) {
   }
 }
 
+/// The matrices of `tensor`, one an expert, or a tensor as it is, such as one with more than `most` experts. The gate of a
+/// shared expert is a row of weights.
+std::vector<std::pair<std::string, GgufTensor>> unstacked(const std::string& name,
+                                                          GgufTensor tensor, std::size_t most) {
+  const std::size_t mark = name.find(kExpertMark);
+  if (mark == std::string::npos) {
+    if (name.ends_with("shared_expert_gate.weight") && tensor.shape.size() == 1) {
+      tensor.shape.insert(tensor.shape.begin(), 1);
+    }
+    return {{name, std::move(tensor)}};
+  }
+  const GgufType* const type = gguf_type(tensor.type);
+  if (type == nullptr || tensor.shape.size() != 3 || tensor.row() % type->elements != 0 ||
+      tensor.shape.front() > most) {
+    return {{tensor.name, std::move(tensor)}};
+  }
+  const std::uint64_t experts = tensor.shape.front();
+  GgufTensor part = tensor;
+  part.shape.erase(part.shape.begin());
+  const std::uint64_t bytes = part.elements() / type->elements * type->bytes;
+  std::vector<std::pair<std::string, GgufTensor>> parts;
+  for (std::uint64_t expert = 0; expert < experts; ++expert) {
+    std::string own = name;
+    parts.emplace_back(own.replace(mark, kExpertMark.size(), std::to_string(expert)), part);
+    part.begin += bytes;
+  }
+  return parts;
+}
+
 std::shared_ptr<ByteSource> view_of(std::shared_ptr<ByteSource> source, GgufHeader header) {
   const Converted* const conversion = conversion_of(header.metadata);
+  constexpr std::size_t kMostPieces = 1 << 21;
   std::vector<ViewedTensor> viewed;
   std::vector<Piece> pieces;
   for (GgufTensor& tensor : header.tensors) {
-    std::string name = renamed(tensor.name, conversion);
-    pieces.push_back(piece_of(std::move(tensor), name, header, conversion, *source));
-    const Piece& piece = pieces.back();
-    viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
-                      piece.tensor.shape, piece.bytes()});
+    const std::string stored = renamed(tensor.name, conversion);
+    for (auto& [name, part] : unstacked(stored, std::move(tensor), kMostPieces - pieces.size())) {
+      pieces.push_back(piece_of(std::move(part), name, header, conversion, *source));
+      const Piece& piece = pieces.back();
+      viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
+                        piece.tensor.shape, piece.bytes()});
+    }
   }
   check_apart(pieces, source->name());
   return std::make_shared<GgufView>(std::move(source), viewed, std::move(pieces));
@@ -336,7 +381,12 @@ constexpr std::array kKeys{
     Renamed{"attention.scale", "attention_multiplier"},
     Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
     Renamed{"final_logit_softcapping", "final_logit_softcapping"},
+    Renamed{"logit_scale", "logit_scale"},     // of Cohere
+    Renamed{"logit_scale", "logits_scaling"},  // of Granite, which divides
+    Renamed{"embedding_scale", "embedding_multiplier"},
+    Renamed{"residual_scale", "residual_multiplier"},
     Renamed{"rope.freq_base", "rope_theta"},
+    Renamed{"expert_used_count", "num_experts_per_tok"},
 };
 
 /// Those of an architecture whose layers with a sliding window have another base.
@@ -568,6 +618,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
     if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
     if (has_window_base(*conversion)) add_window_keys(metadata, config);
+    if (conversion->normalized_experts) config["norm_topk_prob"] = true;
     OrderedJson unread = unread_keys(metadata, *conversion);
     if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);
     if (conversion->wide_scale_layers > 0 && heads > 0 && width > 0) {
