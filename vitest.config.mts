@@ -32,7 +32,7 @@ export default defineConfig({
       { test: { ...strict, name: 'docs', include: ['tests/docs/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },
       { test: { ...strict, name: 'tokenizers', include: ['tests/tokenizers/large.ts'], testTimeout: 600_000 } },
-      { test: { ...strict, name: 'gguf', include: ['tests/gguf/llama-cpp.ts'], testTimeout: 600_000 } },
+      { test: { ...strict, name: 'gguf', include: ['tests/gguf/*.ts'], testTimeout: 600_000 } },
       { test: { name: 'documented', include: ['tests/documented/documented.ts'], testTimeout: 3_600_000 } },
       { test: { name: 'screenshots', include: ['tests/browser/screenshots.ts'], testTimeout: 60_000 } },
     ],

@@ -250,23 +250,25 @@ def metadata(config):
         "feed_forward_length": config["intermediate_size"],
         "context_length": config["max_position_embeddings"],
     }
-    entries = [text("general.architecture") + struct.pack("<I", 8) + text("bert")]
-    entries += [text(f"bert.{key}") + struct.pack("<II", 4, value) for key, value in counts.items()]
-    epsilon = struct.pack("<If", 6, config["layer_norm_eps"])
-    return [*entries, text("bert.attention.layer_norm_epsilon") + epsilon]
+    entries = {"general.architecture": struct.pack("<I", 8) + text("bert")}
+    entries |= {f"bert.{key}": struct.pack("<II", 4, value) for key, value in counts.items()}
+    return entries | {"bert.attention.layer_norm_epsilon": struct.pack("<If", 6, config["layer_norm_eps"])}
 
 
-def write(path, tensors, config):
-    """`tensors`: name, shape, type, bytes."""
-    infos, data = [], b""
+def write(path, tensors, entries):
+    """`tensors`: name, shape, type, bytes. `entries`: the values of the metadata by their keys, each behind its type."""
+    infos, offset = [], 0
     for name, shape, kind, raw in tensors:
         sizes = struct.pack(f"<I{len(shape)}Q", len(shape), *reversed(shape))
         number = PLAIN[kind] if kind in PLAIN else CODES[kind][0]
-        infos.append(text(name) + sizes + struct.pack("<IQ", number, len(data)))
-        data += raw + bytes(-len(raw) % 32)
-    entries = metadata(config)
-    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries)) + b"".join([*entries, *infos])
-    Path(path).write_bytes(header + bytes(-len(header) % 32) + data)
+        infos.append(text(name) + sizes + struct.pack("<IQ", number, offset))
+        offset += len(raw) + -len(raw) % 32
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries))
+    header += b"".join([*(text(key) + value for key, value in entries.items()), *infos])
+    with open(path, "wb") as file:
+        for part in (header, *(raw for *_, raw in tensors)):
+            file.write(part)
+            file.write(bytes(-len(part) % 32))
 
 
 def distances(before, after, config):
@@ -284,7 +286,7 @@ def main(folder, kind, path, *options):
     before = {name: values for key, values in read(folder).items() if (name := gguf_name(key))}
     kinds = {name: type_of(name, values, kind) for name, values in before.items()}
     files = [(name, values.shape, kinds[name], encoded(values, kinds[name])) for name, values in before.items()]
-    write(path, files, config)
+    write(path, files, metadata(config))
     printed = {"type": kinds["blk.0.attn_q.weight"]}
     if options == ("--distances",):
         after = {
@@ -296,4 +298,5 @@ def main(folder, kind, path, *options):
     print(json.dumps(printed))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

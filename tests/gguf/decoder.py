@@ -1,0 +1,282 @@
+#!/usr/bin/python3
+"""Writes a decoder of random weights as a GGUF file that llama.cpp and eigenscope run: decoder.py ARCHITECTURE TYPE FILE
+[SIZE]. TYPE is that of the matrices, SIZE small (the default) or 1.1b. The tokenizer has three special tokens and the
+256 bytes; other tokens are not used."""
+import struct
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quantize import encoded, text, write
+
+SPECIAL = ["<unk>", "<s>", "</s>"]
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+@dataclass
+class Size:
+    width: int = 256
+    heads: int = 4
+    key_heads: int = 2
+    head_width: int = 64
+    hidden: int = 512
+    layers: int = 6
+    length: int = 512
+    vocabulary: int = len(SPECIAL) + len(BYTES)
+    experts: int = 8
+
+
+SIZES = {"small": Size(), "1.1b": Size(2048, 32, 4, 64, 5632, 22, 2048, 32000)}
+
+
+def uint32(value):
+    return struct.pack("<II", 4, value)
+
+
+def float32(value):
+    return struct.pack("<If", 6, value)
+
+
+def boolean(value):
+    return struct.pack("<I?", 7, value)
+
+
+def string(value):
+    return struct.pack("<I", 8) + text(value)
+
+
+def array(kind, values):
+    return struct.pack("<IIQ", 9, kind, len(values)) + b"".join(values)
+
+
+def tokenizer(vocabulary):
+    """Tokens of type unknown 2, control 3, unused 5 and byte 6."""
+    tokens = SPECIAL + BYTES
+    kinds = [2, 3, 3] + [6] * len(BYTES) + [5] * (vocabulary - len(tokens))
+    tokens += [f"<unused {k}>" for k in range(len(tokens), vocabulary)]
+    return {
+        "tokenizer.ggml.model": string("llama"),
+        "tokenizer.ggml.tokens": array(8, [text(token) for token in tokens]),
+        "tokenizer.ggml.scores": array(6, [struct.pack("<f", 0)] * vocabulary),
+        "tokenizer.ggml.token_type": array(5, [struct.pack("<i", kind) for kind in kinds]),
+        "tokenizer.ggml.bos_token_id": uint32(1),
+        "tokenizer.ggml.eos_token_id": uint32(2),
+        "tokenizer.ggml.add_space_prefix": boolean(False),
+    }
+
+
+class Decoder:
+    """LLaMA; the other architectures say what differs from it."""
+
+    architecture, epsilon = "llama", "attention.layer_norm_rms_epsilon"
+    norms = ("attn_norm", "ffn_norm")
+    head_norms = ()
+    biases = ()
+    has_gate, norm_bias, output = True, False, True
+    keys = {}
+
+    def __init__(self, kind, size):
+        self.kind, self.size, self.random, self.tensors = kind, size, np.random.default_rng(5), []
+        self.matrix("token_embd", (size.vocabulary, size.width), 1.0 if self.output else 0.1)
+        self.norm("output_norm", size.width)
+        if self.output:
+            self.matrix("output", (size.vocabulary, size.width), 0.1)
+        for layer in range(size.layers):
+            self.layer(f"blk.{layer}.")
+
+    def matrices(self):
+        size = self.size
+        return {**self.attention_matrices(), "attn_output": (size.width, size.heads * size.head_width), **self.mlp_matrices()}
+
+    def attention_matrices(self):
+        size = self.size
+        keys = (size.key_heads * size.head_width, size.width)
+        return {"attn_q": (size.heads * size.head_width, size.width), "attn_k": keys, "attn_v": keys}
+
+    def mlp_matrices(self):
+        into, out = (self.size.hidden, self.size.width), (self.size.width, self.size.hidden)
+        return {**({"ffn_gate": into} if self.has_gate else {}), "ffn_up": into, "ffn_down": out}
+
+    def head_norm_sizes(self):
+        return dict.fromkeys(self.head_norms, self.size.head_width)
+
+    def layer(self, p):
+        for name, size in {**dict.fromkeys(self.norms, self.size.width), **self.head_norm_sizes()}.items():
+            self.norm(p + name, size)
+        for name, shape in self.matrices().items():
+            self.matrix(p + name, shape, 0.8 / np.sqrt(shape[-1]))
+            if name in self.biases:
+                self.vector(p + name + ".bias", shape[:-1])
+
+    def matrix(self, name, shape, scale):
+        values = scale * self.random.standard_normal(shape)
+        self.tensors.append((name + ".weight", shape, self.kind, encoded(values, self.kind)))
+
+    def norm(self, name, size):
+        self.vector(name + ".weight", (size,), 1.0)
+        if self.norm_bias:
+            self.vector(name + ".bias", (size,))
+
+    def vector(self, name, shape, mean=0.0):
+        values = mean + 0.2 * self.random.standard_normal(shape)
+        self.tensors.append((name, shape, "F32", encoded(values, "F32")))
+
+    def metadata(self):
+        size = self.size
+        of_model = {
+            "context_length": uint32(size.length),
+            "embedding_length": uint32(size.width),
+            "block_count": uint32(size.layers),
+            "feed_forward_length": uint32(size.hidden),
+            "attention.head_count": uint32(size.heads),
+            "attention.head_count_kv": uint32(size.key_heads),
+            "rope.dimension_count": uint32(size.head_width),
+            "rope.freq_base": float32(10000),
+            self.epsilon: float32(1e-5),
+            **self.keys,
+        }
+        prefixed = {f"{self.architecture}.{key}": value for key, value in of_model.items()}
+        return {"general.architecture": string(self.architecture), **prefixed, **tokenizer(size.vocabulary)}
+
+
+class Qwen2(Decoder):
+    architecture = "qwen2"
+    biases = ("attn_q", "attn_k", "attn_v")
+
+
+class Qwen3(Decoder):
+    architecture = "qwen3"
+    head_norms = ("attn_q_norm", "attn_k_norm")
+
+
+class Qwen3Moe(Qwen3):
+    architecture = "qwen3moe"
+    keys = {"expert_count": uint32(8), "expert_used_count": uint32(3), "expert_feed_forward_length": uint32(512)}
+
+    def mlp_matrices(self):
+        size = self.size
+        into = (size.experts, size.hidden, size.width)
+        return {
+            "ffn_gate_inp": (size.experts, size.width),
+            "ffn_gate_exps": into,
+            "ffn_up_exps": into,
+            "ffn_down_exps": (size.experts, size.width, size.hidden),
+        }
+
+
+class Qwen2Moe(Qwen3Moe):
+    architecture, head_norms, biases = "qwen2moe", (), Qwen2.biases
+    keys = {**Qwen3Moe.keys, "expert_shared_feed_forward_length": uint32(512)}
+
+    def mlp_matrices(self):
+        size = self.size
+        into = (size.hidden, size.width)
+        shared = {"ffn_gate_shexp": into, "ffn_up_shexp": into, "ffn_down_shexp": (size.width, size.hidden)}
+        return {**super().mlp_matrices(), **shared}
+
+    def layer(self, p):
+        super().layer(p)
+        self.vector(p + "ffn_gate_inp_shexp.weight", (self.size.width,))
+
+
+class Olmoe(Qwen3Moe):
+    architecture = "olmoe"
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))  # llama.cpp does not know others
+
+    def head_norm_sizes(self):
+        size = self.size
+        return {"attn_q_norm": size.heads * size.head_width, "attn_k_norm": size.key_heads * size.head_width}
+
+
+class SeedOss(Qwen2):
+    architecture = "seed_oss"
+    norms = ("attn_norm", "post_attention_norm")
+
+
+class Phi3(Decoder):
+    architecture = "phi3"
+
+    def attention_matrices(self):
+        size = self.size
+        return {"attn_qkv": ((size.heads + 2 * size.key_heads) * size.head_width, size.width)}
+
+    def mlp_matrices(self):
+        size = self.size
+        return {"ffn_up": (2 * size.hidden, size.width), "ffn_down": (size.width, size.hidden)}
+
+
+class Starcoder2(Decoder):
+    architecture, epsilon = "starcoder2", "attention.layer_norm_epsilon"
+    biases = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_up", "ffn_down")
+    has_gate, norm_bias = False, True
+
+
+class CommandR(Decoder):
+    architecture, epsilon = "command-r", "attention.layer_norm_epsilon"
+    norms, output = ("attn_norm",), False
+    keys = {"logit_scale": float32(0.25)}
+
+
+class Granite(Decoder):
+    architecture = "granite"
+    keys = {
+        "attention.scale": float32(0.2),
+        "embedding_scale": float32(3),
+        "residual_scale": float32(0.4),
+        "logit_scale": float32(5),
+    }
+
+
+class Olmo2(Decoder):
+    architecture = "olmo2"
+    norms = ("post_attention_norm", "post_ffw_norm")
+
+    def head_norm_sizes(self):
+        size = self.size
+        return {"attn_q_norm": size.heads * size.head_width, "attn_k_norm": size.key_heads * size.head_width}
+
+
+class Glm4(Phi3):
+    architecture = "glm4"
+    norms = ("attn_norm", "ffn_norm", "post_attention_norm", "post_ffw_norm")
+    biases = Qwen2.biases
+    attention_matrices = Decoder.attention_matrices
+    keys = {"rope.dimension_count": uint32(32)}
+
+
+class Gemma(Decoder):
+    architecture, output = "gemma", False
+    keys = {"attention.key_length": uint32(64), "attention.value_length": uint32(64)}
+
+
+class Gemma2(Gemma):
+    architecture = "gemma2"
+    norms = ("attn_norm", "ffn_norm", "post_attention_norm", "post_ffw_norm")
+    keys = {
+        **Gemma.keys,
+        "attention.sliding_window": uint32(8),
+        "attn_logit_softcapping": float32(2),
+        "final_logit_softcapping": float32(3),
+    }
+
+
+class Gemma3(Gemma2):
+    architecture = "gemma3"
+    head_norms = ("attn_q_norm", "attn_k_norm")
+    keys = {**Gemma.keys, "attention.sliding_window": uint32(8)}
+
+
+def subclasses(kind):
+    return [kind, *(below for each in kind.__subclasses__() for below in subclasses(each))]
+
+
+def main(architecture, kind, path, size="small"):
+    model = next(each for each in subclasses(Decoder) if each.architecture == architecture)(kind, SIZES[size])
+    write(path, model.tensors, model.metadata())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,92 @@
+// Probabilities of the next token by `eigenscope attend` against llama.cpp: small GGUF models of every architecture that
+// reads text, and a LLaMA of every tensor type.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { raw, root, temporaryFolder } from '../cli/eigenscope.ts';
+
+const TEXT = 'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse';
+
+/** How far the mean loss may be from llama.cpp's, nats, and the relative difference of probabilities. */
+interface Limits {
+  loss: number;
+  probability: number;
+}
+const SINGLE = { loss: 2e-6, probability: 1e-5 };
+/** llama.cpp looks values of GELU up in a table of half precision. */
+const GELU_TABLE = { loss: 1e-3, probability: 5e-3 };
+/** It rounds what a matrix of half precision reads to half precision, and what a quantized one reads to 8 bits. */
+const HALF = { loss: 5e-4, probability: 2e-3 };
+const EIGHT_BITS = { loss: 0.01, probability: 0.1 };
+
+const ARCHITECTURES: Record<string, Limits> = {
+  llama: SINGLE,
+  qwen2: SINGLE,
+  qwen3: SINGLE,
+  qwen2moe: SINGLE,
+  qwen3moe: SINGLE,
+  olmoe: SINGLE,
+  seed_oss: SINGLE,
+  phi3: SINGLE,
+  olmo2: SINGLE,
+  glm4: SINGLE,
+  'command-r': SINGLE,
+  granite: SINGLE,
+  starcoder2: GELU_TABLE,
+  gemma: GELU_TABLE,
+  gemma2: GELU_TABLE,
+  gemma3: GELU_TABLE,
+};
+const TYPES: Record<string, Limits> = { F16: HALF };
+for (const type of ['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'MXFP4']) TYPES[type] = EIGHT_BITS;
+for (const type of ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'IQ4_XS']) TYPES[type] = EIGHT_BITS;
+
+const MODELS = [
+  ...Object.entries(ARCHITECTURES).map(([architecture, limits]) => ({ architecture, type: 'F32', ...limits })),
+  ...Object.entries(TYPES).map(([type, limits]) => ({ architecture: 'llama', type, ...limits })),
+];
+
+const folder = temporaryFolder();
+const text = join(folder, 'text.txt');
+writeFileSync(text, TEXT);
+
+/** Standard output of a program. */
+function output(program: string, ...args: string[]): string {
+  const ran = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (ran.status !== 0) throw new Error(`${args[0]}: ${ran.stderr || ran.error}`);
+  return ran.stdout;
+}
+
+const paths = MODELS.map(({ architecture, type }) => {
+  const path = join(folder, `${architecture}-${type}.gguf`);
+  output('/usr/bin/python3', '-B', `${root}tests/gguf/decoder.py`, architecture, type, path);
+  return path;
+});
+
+interface Peer {
+  /** -log probability of each token after the first, nats. */
+  losses: number[];
+  /** By token. */
+  last: number[];
+}
+const peers: Peer[] = output('node', `${root}tests/gguf/llama/probabilities.mjs`, text, ...paths)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+
+test.each(MODELS)('$architecture of type $type predicts as llama.cpp does', ({ architecture, type, ...limits }) => {
+  const k = MODELS.findIndex((it) => it.architecture === architecture && it.type === type);
+  const { losses, last } = peers[k];
+  const ran = raw('attend', paths[k], '--file', text, '--outcome', '--passages', '1');
+  expect(ran.stderr).toBe('');
+  const { loss, predictions } = JSON.parse(ran.stdout);
+  const difference = Math.abs(loss - losses.reduce((a, b) => a + b) / losses.length);
+  const ratios = predictions.map(({ id, probability }: { id: number; probability: number }) => probability / last[id]);
+  const worst = Math.max(...ratios.map((ratio: number) => Math.abs(ratio - 1)));
+  console.log(`${architecture} ${type}: loss ${difference.toExponential(1)}, probabilities ${worst.toExponential(1)}`);
+  expect(losses.length).toBeGreaterThan(TEXT.length - 1);
+  expect(predictions).toHaveLength(5);
+  expect(difference).toBeLessThan(limits.loss);
+  expect(worst).toBeLessThan(limits.probability);
+});
