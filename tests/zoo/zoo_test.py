@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import struct
 import subprocess
@@ -22,6 +23,8 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DOCS = os.path.join(ROOT, "docs", "published-models.md")
+PEERS = os.path.join(ROOT, "tests", "gguf", "probabilities.ts")
+CONVERSIONS = os.path.join(ROOT, "src", "checkpoint", "gguf.cpp")
 FAMILIES = os.path.join(ROOT, "docs", "checkpoints.md")
 REFERENCES = [os.path.join(ROOT, "tests", "reference", name + "-forward.json") for name in ("family", "llama")]
 COMMAND = os.environ.get("EIGENSCOPE", os.path.join(ROOT, "build", "native", "eigenscope"))
@@ -163,23 +166,40 @@ def types_of_references():
     return found
 
 
+def types_of_peers():
+    """Model types of which a GGUF file is compared with llama.cpp."""
+    with open(PEERS) as file:
+        compared = re.findall(r"^  '?([\w-]+)'?: [A-Z_]+,$", file.read(), re.MULTILINE)
+    with open(CONVERSIONS) as file:
+        return [[type] for name, type in re.findall(r'Converted{{"([\w-]+)"}, "(\w+)"', file.read()) if name in compared]
+
+
 def text_of(config, references):
-    """Layers without attention, as state spaces, are not run."""
+    """Layers without attention, as state spaces, are not run, nor is Cohere's with query-key norms."""
     kinds = config.get("layer_types") or config.get("layers_block_type") or []
-    hybrid = any("attention" not in kind for kind in kinds)
-    return "yes" if not hybrid and types_of(config) in [known for known in references if known] else ""
+    refused = any("attention" not in kind for kind in kinds)
+    refused |= config.get("model_type") == "cohere" and config.get("use_qk_norm", False)
+    return "yes" if not refused and types_of(config) in [known for known in references if known] else ""
 
 
 def write_table(models):
+    """Models that were not run keep their results."""
     references = types_of_references()
-    rows = ["| model | model type | recognized | heads right | text equal to numpy |", "|---|---|---|---|---|"]
-    for name, (recognized, right) in sorted(RESULTS.items()):
-        config = models[name]["config"]
-        text = text_of(config, references) if recognized == "yes" else ""
-        rows.append(f"| {name} | {config.get('model_type', '')} | {recognized} | {right} | {text} |")
+    peers = types_of_peers()
+    rows = [
+        "| model | model type | recognized | heads right | text equal to numpy | text equal to llama.cpp |",
+        "|---|---|---|---|---|---|",
+    ]
     with open(DOCS) as file:
         before, _, rest = file.read().partition("<!--zoo-->\n")
-    after = rest.partition("<!--/zoo-->")[2]
+    table, _, after = rest.partition("<!--/zoo-->")
+    cells = [line[2:-2].split(" | ") for line in table.splitlines()[2:]]
+    results = {name: (recognized, right) for name, _, recognized, right, *_ in cells if name in models} | RESULTS
+    for name, (recognized, right) in sorted(results.items()):
+        config = models[name]["config"]
+        text = text_of(config, references) if recognized == "yes" else ""
+        peer = "yes" if text and types_of(config) in peers else ""
+        rows.append(f"| {name} | {config.get('model_type', '')} | {recognized} | {right} | {text} | {peer} |")
     with open(DOCS, "w") as file:
         file.write(before + "<!--zoo-->\n" + "\n".join(rows) + "\n<!--/zoo-->" + after)
 

@@ -213,6 +213,15 @@ class Llama(Model):
         return self.rms_norm("model.norm", x) @ output.T
 
 
+class PlainLlama(Llama):
+    """No windows."""
+
+    config = {**ROTARY, "model_type": "llama", "hidden_act": "silu"}
+
+    def has_window(self, layer):
+        return False
+
+
 class Qwen2(Llama):
     """Windows from a layer on."""
 
@@ -1607,6 +1616,7 @@ def generate():
     return {
         "LLaMA": [
             Llama().result(),
+            PlainLlama().result(),
             SeedOss().result(),
             Mistral3().result(),
             Ministral3().result(),
