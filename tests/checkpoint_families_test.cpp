@@ -1032,20 +1032,24 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
       }
       // Products alone come from Gram matrices of the compressions.
       HeadScan alone(open(file.bytes()), &config, {.offset = {3}});
-      for (const ScannedHead& head : alone.advance(0, /*products_only=*/true)) {
-        const HeadFactors own = in_double(head);
-        const HeadFactors& whole = heads[static_cast<std::size_t>(own.head)];
-        CHECK((own.grams != nullptr) == compressed);
-        CHECK(own.width() == kWidth);
-        CHECK(own.folded == whole.folded);
-        CHECK(own.rotary == whole.rotary);
-        if (!own.grams) continue;
-        const FactorProducts found = products_of_latents(*own.grams, own.query, own.key);
-        const FactorProducts expected = products_of_factors(whole.query, whole.key);
-        CHECK(found.width == kWidth);
-        CHECK((found.core - expected.core).norm() <= 1e-6 * expected.core.norm());
-        CHECK((found.query - expected.query).norm() <= 1e-6 * expected.query.norm());
-        CHECK((found.key - expected.key).norm() <= 1e-6 * expected.key.norm());
+      for (const ScannedHead& head : alone.advance(0, Needed::bounded_products)) {
+        std::visit(
+            [&](const auto& own) {
+              const HeadFactors& whole = heads[static_cast<std::size_t>(own.head)];
+              CHECK((own.latents != nullptr) == compressed);
+              CHECK(own.width() == kWidth);
+              CHECK(own.folded == whole.folded);
+              CHECK(own.rotary == whole.rotary);
+              CHECK(std::abs(own.latent_bound - whole.latent_bound) <= 1e-5 * whole.latent_bound);
+              if (!own.latents) return;
+              const FactorProducts found = products_of_latents(*own.latents, own.query, own.key);
+              const FactorProducts expected = products_of_factors(whole.query, whole.key);
+              CHECK(found.width == kWidth);
+              CHECK((found.core - expected.core).norm() <= 1e-6 * expected.core.norm());
+              CHECK((found.query - expected.query).norm() <= 1e-6 * expected.query.norm());
+              CHECK((found.key - expected.key).norm() <= 1e-6 * expected.key.norm());
+            },
+            head);
       }
       // Without gains nothing bounds the logits.
       HeadScan stored(open(file.bytes()), &config, {.fold_gains = false});

@@ -31,12 +31,13 @@ bool HeadReader::advance(double work) {
 }
 
 double HeadReader::read_head() {
-  const bool products_only =
-      !layer_scores_ && std::none_of(settings_.begin(), settings_.end(), [](const auto& own) {
-        return own.eigenvalues || own.covariance != nullptr;
-      });
+  Needed needed = layer_scores_ ? Needed::factors : Needed::products;
+  for (const ReportSettings& own : settings_) {
+    if (own.covariance || (own.eigenvalues && own.directionality)) needed = Needed::factors;
+    if (own.eigenvalues) needed = std::min(needed, Needed::bounded_products);
+  }
   double work = 0;
-  for (ScannedHead& head : scan_.advance(1, products_only)) {
+  for (ScannedHead& head : scan_.advance(1, needed)) {
     // So many for its moments and eigenvalues.
     const auto [d, d_h] = size_of(head);
     work += 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;

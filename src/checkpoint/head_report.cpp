@@ -58,13 +58,10 @@ std::string name_of(const FactorsOf<Scalar>& factors) {
          std::to_string(factors.layer) + " head " + std::to_string(factors.head);
 }
 
-FactorProducts products_of(const HeadFactors& factors) {
-  return factors.grams ? products_of_latents(*factors.grams, factors.query, factors.key)
-                       : products_of_factors(factors.query, factors.key);
-}
-
-FactorProducts products_of(const FactorsOf<float>& factors) {
-  return products_of_factors(factors.query, factors.key);
+template <class Scalar>
+FactorProducts products_of(const FactorsOf<Scalar>& factors) {
+  return factors.latents ? products_of_latents(*factors.latents, factors.query, factors.key)
+                         : products_of_factors(factors.query, factors.key);
 }
 
 template <class Scalar>

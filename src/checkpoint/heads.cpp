@@ -76,8 +76,7 @@ HeadFactors in_double(ScannedHead head) {
           std::move(single.key_input),
           single.latent_bound,
           single.sink_logit,
-          single.known_scale,
-          std::move(single.grams)};
+          single.known_scale};
 }
 
 std::string ExcludedHead::text() const {
@@ -106,7 +105,7 @@ void HeadScan::keep_part(int number, int parts) {
   for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
 }
 
-std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
+std::vector<ScannedHead> HeadScan::advance(int most, Needed needed) {
   std::vector<ScannedHead> finite;
   if (done()) return finite;
   const LayerPlan& layer = plan_.layers[layer_];
@@ -120,7 +119,7 @@ std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
   const auto is_bare = [](const ProjectionTensors& own) {
     return !own.latent.empty() && own.bias.empty() && own.norm_gain.empty();
   };
-  const bool compressed = products_only && layer.tensors.sinks.empty() &&
+  const bool compressed = needed != Needed::factors && layer.tensors.sinks.empty() &&
                           is_bare(layer.tensors.query) && is_bare(layer.tensors.key);
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
@@ -131,7 +130,13 @@ std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
       if (read) finite.emplace_back(std::move(*read));
       return read.has_value();
     };
-    if (compressed && keep(read_compressed(layer, head))) continue;
+    if (compressed) {
+      const bool bounded = needed == Needed::bounded_products;
+      if (single ? keep(read_compressed<float>(layer, head, bounded))
+                 : keep(read_compressed<double>(layer, head, bounded))) {
+        continue;
+      }
+    }
     if (single && keep(read_head<float>(layer, head, faults))) continue;
     faults = {};
     if (keep(read_head<double>(layer, head, faults))) continue;
@@ -146,35 +151,33 @@ std::vector<ScannedHead> HeadScan::advance(int most, bool products_only) {
     head_ = 0;
     shared_.clear();
     compressions_.clear();
-    grams_.reset();
+    latents_.reset();
   }
   return finite;
 }
 
 namespace {
 
-/// The bound of the logits of a head of latent attention, see logit_bound(); NaN for other heads.
-template <class Scalar>
-double latent_bound(const LayerPlan& layer, const RotaryOffset& offset,
-                    const HeadPart<Scalar>& query, const HeadPart<Scalar>& key) {
+/// Whether a head has the bound of latent attention, see logit_bound().
+bool has_latent_bound(const LayerPlan& layer, const RotaryOffset& offset) {
+  return layer.normed && layer.latent.compressed > 0 && offset.average <= 0;
+}
+
+/// That bound from the weights after the compressions, B_Q with the coordinates that turn first and the compressed part
+/// of B_K, and the Gram matrix of the keys that turn.
+double latent_bound(const LayerPlan& layer, const Eigen::MatrixXd& queries,
+                    const Eigen::MatrixXd& keys, const Eigen::MatrixXd& turned_keys) {
   const Eigen::Index compressed = layer.latent.compressed, turned = layer.head_width - compressed;
-  if (!layer.normed || compressed == 0 || offset.average > 0) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
   // What a norm without its gain gives has a squared length of at most its width.
-  const Eigen::MatrixXd queries =
-      (query.latent.size() > 0 ? query.latent : query.weight).template cast<double>();
-  const Eigen::MatrixXd keys = key.latent.template cast<double>();
-  const Eigen::MatrixXd turned_keys = key.weight.leftCols(turned).template cast<double>();
-  const auto largest = [](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  const auto largest = [&](const Eigen::MatrixXd& a, Eigen::MatrixXd key_gram, Eigen::Index width) {
     FactorProducts products;
     products.query = transposed_times(a, a);
-    products.key = transposed_times(b, b);
+    products.key = std::move(key_gram);
     return largest_singular_value(products) *
-           std::sqrt(static_cast<double>(a.rows()) * static_cast<double>(b.rows()));
+           std::sqrt(static_cast<double>(a.rows()) * static_cast<double>(width));
   };
-  return (largest(queries.rightCols(compressed), keys) +
-          largest(queries.leftCols(turned), turned_keys)) /
+  return (largest(queries.rightCols(compressed), transposed_times(keys, keys), keys.rows()) +
+          largest(queries.leftCols(turned), turned_keys, layer.width)) /
          std::sqrt(static_cast<double>(layer.head_width));
 }
 
@@ -192,7 +195,14 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
     sink_logit =
         read_values(*tensors_, layer.tensors.sinks, static_cast<std::uint64_t>(head), 1)[0];
   }
-  const double bound = latent_bound(layer, offset_, query, key);
+  double bound = std::numeric_limits<double>::quiet_NaN();
+  if (has_latent_bound(layer, offset_)) {
+    const Eigen::MatrixXd turned_keys =
+        key.weight.leftCols(layer.head_width - layer.latent.compressed).template cast<double>();
+    bound = latent_bound(
+        layer, (query.latent.size() > 0 ? query.latent : query.weight).template cast<double>(),
+        key.latent.template cast<double>(), transposed_times(turned_keys, turned_keys));
+  }
   return FactorsOf<Scalar>{layer.tensors.layer,
                            head,
                            std::move(query.weight),
@@ -206,8 +216,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            std::move(key.input),
                            bound,
                            sink_logit,
-                           layer.known_scale,
-                           nullptr};
+                           layer.known_scale};
 }
 
 template <class Scalar>
@@ -304,38 +313,51 @@ typename FactorsOf<Scalar>::Matrix HeadScan::read_decompression(const LayerPlan&
   return outputs;
 }
 
-std::optional<HeadFactors> HeadScan::read_compressed(const LayerPlan& layer, int head) {
-  using Eigen::MatrixXd;
+template <class Scalar>
+std::optional<FactorsOf<Scalar>> HeadScan::read_compressed(const LayerPlan& layer, int head,
+                                                           bool bounded) {
+  using Matrix = typename FactorsOf<Scalar>::Matrix;
+  using Latents = std::shared_ptr<const LatentFactors<Scalar>>;
   NonFinite faults;
-  if (!grams_) {
+  if (!latents_) {
     const auto compression = [&](const ProjectionTensors& names) {
-      MatrixXd map = read_outputs<double>(
+      Eigen::MatrixXd map = read_outputs<double>(
           names.latent, 0, static_cast<Eigen::Index>(tensors_->tensor(names.latent).shape[0]));
       if (!names.gain.empty()) {
         map.array().colwise() *= read_gain(layer, names.gain, 0, layer.width, faults).array();
       }
       return map;
     };
-    grams_ = std::make_shared<const LatentGrams>(
-        latent_grams(compression(layer.tensors.query), compression(layer.tensors.key)));
+    auto shared =
+        latent_factors<Scalar>(compression(layer.tensors.query), compression(layer.tensors.key));
+    latents_ =
+        shared ? std::make_shared<const LatentFactors<Scalar>>(std::move(*shared)) : Latents();
   }
-  MatrixXd query = read_decompression<double>(layer, Projection::query, head, faults);
+  const Latents latents = std::get<Latents>(*latents_);
+  if (!latents) return std::nullopt;
+  Matrix query = read_decompression<Scalar>(layer, Projection::query, head, faults);
   turn_queries(query, layer.rotary, offset_);
-  query *= layer.logit_scale;
-  const MatrixXd own = read_decompression<double>(layer, Projection::key, head, faults);
+  query *= static_cast<Scalar>(layer.logit_scale);
+  const Matrix own = read_decompression<Scalar>(layer, Projection::key, head, faults);
   const Eigen::Index turned = layer.head_width - own.cols();
-  MatrixXd key = MatrixXd::Zero(own.rows() + turned, layer.head_width);
+  Matrix key = Matrix::Zero(own.rows() + turned, layer.head_width);
   key.topRightCorner(own.rows(), own.cols()) = own;
   key.bottomLeftCorner(turned, turned).setIdentity();
-  for (const MatrixXd* values : std::initializer_list<const MatrixXd*>{
-           &grams_->query, &grams_->key, &grams_->core, &query, &key}) {
-    if (!all_finite(*values)) return std::nullopt;
+  if (!all_finite(query) || !all_finite(key)) return std::nullopt;
+  double bound = std::numeric_limits<double>::quiet_NaN();
+  if (bounded && has_latent_bound(layer, offset_)) {
+    // Of keys that turn, the last rows of F_K have the Gram matrix.
+    const Eigen::MatrixXd rows =
+        latents->key.bottomRightCorner(turned, turned).template cast<double>().transpose();
+    bound = latent_bound(layer, query.template cast<double>(), own.template cast<double>(),
+                         transposed_times(rows, rows));
   }
-  HeadFactors factors{layer.tensors.layer, head,        std::move(query),
-                      std::move(key),      layer.stack, norms_of(layer.tensors)};
+  FactorsOf<Scalar> factors{layer.tensors.layer, head,        std::move(query),
+                            std::move(key),      layer.stack, norms_of(layer.tensors)};
   factors.rotary = layer.rotary.pairs != RotaryPairs::kNone;
+  factors.latent_bound = bound;
   factors.known_scale = layer.known_scale;
-  factors.grams = grams_;
+  factors.latents = latents;
   return factors;
 }
 

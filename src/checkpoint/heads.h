@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "checkpoint/head_plan.h"
-#include "checkpoint/latent_grams.h"
+#include "checkpoint/latent_factors.h"
 
 namespace eigenscope {
 
@@ -54,11 +54,11 @@ struct FactorsOf {
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
       true;  ///< else the model may multiply its logits by something that is not in W
-  /// Where only products of the factors were asked for, perhaps those of the layer's compressions: `query` and `key` are
-  /// then B_Q and B_K of products_of_latents().
-  std::shared_ptr<const LatentGrams> grams = {};
+  /// Where only products of the factors were asked for, perhaps the layer's compressions: `query` and `key` are then B_Q
+  /// and B_K of products_of_latents().
+  std::shared_ptr<const LatentFactors<Scalar>> latents = {};
 
-  Eigen::Index width() const { return grams ? grams->width : query.rows(); }  ///< d
+  Eigen::Index width() const { return latents ? latents->width : query.rows(); }  ///< d
 };
 using HeadFactors = FactorsOf<double>;
 
@@ -66,7 +66,10 @@ using HeadFactors = FactorsOf<double>;
 /// rotation takes an entry out of its range; else in double.
 using ScannedHead = std::variant<HeadFactors, FactorsOf<float>>;
 
-/// The same in double, whichever it was.
+/// What is needed of heads: their factors, the products of these and the bound of the logits, or products alone.
+enum class Needed { factors, bounded_products, products };
+
+/// The same in double, whichever it was; not of heads with `latents`.
 HeadFactors in_double(ScannedHead head);
 
 /// Values that no head may have.
@@ -108,10 +111,10 @@ class HeadScan {
 
   /// Reads the next `most` heads, but not past the end of the current layer; 0 is for all that are
   /// left in the layer. Returns those that are finite, so perhaps none; nothing when done.
-  /// Heads of latent attention may come with `grams` where the caller needs their `products_only`, which saves most of
+  /// Heads of latent attention may come with `latents` where the caller does not need their factors, which saves most of
   /// the work. Throws FormatError naming the tensor or the file when reading fails; the same heads are then read again
   /// by the next call.
-  std::vector<ScannedHead> advance(int most = 0, bool products_only = false);
+  std::vector<ScannedHead> advance(int most = 0, Needed needed = Needed::factors);
 
   /// Leaves the layers of part `number` (from 0) of `parts` of the checkpoint, one after another and with about as many
   /// heads; perhaps none. Before the first head is read.
@@ -144,8 +147,10 @@ class HeadScan {
   /// Nothing, and why, when some entry is not finite.
   template <class Scalar>
   std::optional<FactorsOf<Scalar>> read_head(const LayerPlan& layer, int head, NonFinite& faults);
-  /// With `grams`, which the layer's weights must have. Nothing when some entry is not finite.
-  std::optional<HeadFactors> read_compressed(const LayerPlan& layer, int head);
+  /// With `latents`, which the layer's weights must have. Nothing when some entry is not finite or the compressions are
+  /// nearly singular.
+  template <class Scalar>
+  std::optional<FactorsOf<Scalar>> read_compressed(const LayerPlan& layer, int head, bool bounded);
   template <class Scalar>
   HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
   /// The columns of B_Q or of the upper part of B_K that a head's weights make, with the gain of the compression's norm.
@@ -184,7 +189,10 @@ class HeadScan {
   std::optional<SharedKey> key_;
   std::map<std::string, Eigen::VectorXd> shared_;  // vectors of the current layer
   std::map<std::string, std::variant<Eigen::MatrixXd, Eigen::MatrixXf>> compressions_;  // likewise
-  std::shared_ptr<const LatentGrams> grams_;                                            // likewise
+  /// Likewise; a null pointer where there are none.
+  std::optional<std::variant<std::shared_ptr<const LatentFactors<double>>,
+                             std::shared_ptr<const LatentFactors<float>>>>
+      latents_;
   std::vector<ExcludedHead> excluded_;
   std::size_t layer_ = 0;  // index in the plan
   int head_ = 0;           // next head of that layer

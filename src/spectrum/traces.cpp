@@ -86,17 +86,18 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
   return products_of(query, key, query, key);
 }
 
-FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
-  check_shapes(query, key);
-  FactorProducts found = products_of(query, key, query, key);
+bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight) {
   // Below, what squares lose under the smallest float could be seen. An entry that is not finite shows
   // in the sum of its squares too.
   constexpr double kLeast = 1e-24;
-  const auto is_kept = [](const Eigen::MatrixXd& gram, const Eigen::MatrixXf& own) {
-    const double trace = gram.trace();
-    return (trace >= kLeast && std::isfinite(trace)) || (trace == 0 && own.isZero(0));
-  };
-  if (!is_kept(found.query, query) || !is_kept(found.key, key)) {
+  const double trace = gram.trace();
+  return (trace >= kLeast && std::isfinite(trace)) || (trace == 0 && weight.isZero(0));
+}
+
+FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
+  check_shapes(query, key);
+  FactorProducts found = products_of(query, key, query, key);
+  if (!fits_floats(found.query, query) || !fits_floats(found.key, key)) {
     return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
   }
   return found;

@@ -68,6 +68,10 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
 /// it is done in double.
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key);
 
+/// Whether sums of squares of the columns of `weight` in single precision, on the diagonal of `gram`, have lost nothing to
+/// the range of floats.
+bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight);
+
 /// The same of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative): the products are
 /// key^T Sigma query, query^T Sigma query and key^T Sigma key, so that the traces are xi, eta_S and eta_F in
 /// that frame. In O(d^2 d_h). Throws also "covariance" for another shape.
