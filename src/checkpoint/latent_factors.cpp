@@ -45,6 +45,11 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
   constexpr double kLeast = 1e-4;
   MatrixXd rest = transposed_times(columns, columns, Entries::upper);
   const double longest = std::sqrt(rest.diagonal().maxCoeff());
+  // A column of zeros, as of a pruned coordinate, has any coordinate: that of others times 0.
+  const Eigen::VectorXd diagonal = rest.diagonal();
+  for (Index i = 0; i < rest.rows(); ++i) {
+    if (diagonal[i] == 0) rest(i, i) = longest > 0 ? longest * longest : 1;
+  }
   Triangle triangle{MatrixXd::Zero(rest.rows(), rest.cols())};
   for (Index end = rest.rows(); end > 0;) {
     const Index begin = std::max<Index>(0, end - kBlock), size = end - begin;
@@ -64,6 +69,9 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
       subtract(above, above.transpose(), rest.topLeftCorner(begin, begin), Entries::upper);
     }
     end = begin;
+  }
+  for (Index i = 0; i < diagonal.size(); ++i) {
+    if (diagonal[i] == 0) triangle.values(i, i) = 0;
   }
   return triangle;
 }
