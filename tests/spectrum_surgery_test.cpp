@@ -189,7 +189,7 @@ TEST_CASE("surgery on a causal model: an unchanged head is as trained, the null 
   }
   std::vector<std::vector<HeadPlace>> each;
   for (int layer = 0; layer < kTinyLayers; ++layer) {
-    for (int head = 0; head < kTinyHeads; ++head) each.push_back({{layer, head}});
+    for (int head = 0; head < static_cast<int>(kTinyHeads); ++head) each.push_back({{layer, head}});
   }
   HeadAblation ablation(model, measured, Ablation::zero, each, {});
   while (!ablation.advance(1e6)) continue;
