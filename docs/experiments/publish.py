@@ -70,13 +70,15 @@ PAPER = [
     for biases in (("with",) if form == "effective" else ("with", "without"))
 ]
 
-# Of the plan in causes/README.md: the strengths of its first stages.
+# Of the plan in causes/README.md: the strengths of its stages.
 TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8", "temperature-32"]
 WEAK, STRONG = ["1e-5", "1e-4", "1e-3"], ["1e-4", "1e-3", "1e-2"]
+WHOLE = [*STRONG, "1e-1", "1"]
 PATHS = {
     f"{form}-k{k}": [f"{form}-k{k}-{strength}" for strength in strengths]
     for form, k, strengths in (
-        *(("metric", k, STRONG) for k in (0, 2, 4)),
+        *(("metric", k, STRONG) for k in (0, 4)),
+        ("metric", 2, WHOLE),
         *((form, 0, WEAK) for form in ("frobenius", "effective", "plain")),
         ("frobenius", 2, [*WEAK, "1e-2"]),
         *((form, 2, WEAK) for form in ("effective", "plain", "random")),
@@ -323,7 +325,7 @@ EXPERIMENTS = {
                     "family": EQUAL_DEVIATION,
                     "part": "bias_part",
                     "path": "metric-k2",
-                    "strengths": [*STRONG, "1e-1", "1"],
+                    "strengths": WHOLE,
                     "rivals": ["plain-k2", "frobenius-k2", "effective-k2"],
                     "least": 0.1,
                     "limit": 0.1,
