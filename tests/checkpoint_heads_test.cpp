@@ -10,10 +10,12 @@
 
 #include "catch.h"
 #include "checkpoint/heads.h"
+#include "checkpoint/latent_factors.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
 #include "paths.h"
 #include "safetensors_writer.h"
+#include "test_matrices.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;
@@ -472,4 +474,30 @@ TEST_CASE("fused weights that are not three equal parts are refused") {
   CHECK(scan_failure(good, std::nullopt, R"({"n_head":4})").item == "h.0.attn.c_attn.weight");
   CHECK(scan_failure(good, std::nullopt, R"({"n_head":3,"n_embd":7})").item ==
         "h.0.attn.c_attn.weight");
+}
+
+TEST_CASE("products of latent heads are those of their factors, with pruned coordinates too") {
+  // Compressions wider than a block of the triangles.
+  Eigen::MatrixXd query = random_matrix(120, 70, 1), key = random_matrix(120, 66, 2);
+  const Eigen::MatrixXd of_query = random_matrix(70, 5, 3), of_key = random_matrix(66, 5, 4);
+  const auto check = [&] {
+    const auto latents = latent_factors<double>(query, key);
+    REQUIRE(latents);
+    const FactorProducts products = products_of_latents(*latents, of_query, of_key);
+    const FactorProducts expected =
+        products_of_factors(Eigen::MatrixXd(query * of_query), Eigen::MatrixXd(key * of_key));
+    CHECK(products.width == expected.width);
+    CHECK(largest(products.core - expected.core) < 1e-10 * largest(expected.core));
+    CHECK(largest(products.query - expected.query) < 1e-10 * largest(expected.query));
+    CHECK(largest(products.key - expected.key) < 1e-10 * largest(expected.key));
+  };
+  check();
+  query.col(3).setZero();
+  query.col(69).setZero();
+  key.col(0).setZero();
+  check();
+  key.col(5) = 2 * key.col(4);
+  CHECK(!latent_factors<double>(query, key));
+  key.col(5).setConstant(std::numeric_limits<double>::quiet_NaN());
+  CHECK(!latent_factors<double>(query, key));
 }

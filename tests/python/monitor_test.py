@@ -37,7 +37,9 @@ DECLARED = {
     ),
 }
 REFUSED = {
-    *("llava", "gemma3", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"),  # models of several parts
+    *("llava", "gemma3", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe"),  # models of several parts
+    *("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "glm_moe_dsa", "minicpm3"),  # latent keys
+    *("granite", "granitemoe", "granitemoeshared", "granitemoehybrid"),  # a scale of the logits that the table cannot say
     *("olmo3", "exaone4", "cohere2", "glm4", "glm4_moe", "minimax_m2"),  # positions that the table cannot say
 }
 

@@ -103,6 +103,7 @@ export class SpectrumPanel extends Panel {
     const scale = this.scaleIn(state);
     const few = scale === 'linear' ? linearTicks(this.range) : logTicks(this.range, width / 2 - SIDE);
     const ticks = [...few.map((it) => -it), 0, ...few];
+    const name = `${width < 260 ? '' : 'query-key '}eigenvalue (real part)`;
     const unusual = [
       scale === 'symlog' ? ` logarithmic beyond ${LINEAR}` : '',
       this.range > LEAST[scale] ? ` axis to ±${short(this.range)}` : '',
@@ -119,7 +120,7 @@ export class SpectrumPanel extends Panel {
         ...(scale === 'symlog' && { type: 'symlog', constant: LINEAR }),
         domain: [-this.range, this.range],
         ticks,
-        label: `${['eigenvalue (real part)', ...unusual].join(',')} →`,
+        label: `${[name, ...unusual].join(',')} →`,
         labelAnchor: 'center',
         tickFormat: (it: number) => short(it),
       },

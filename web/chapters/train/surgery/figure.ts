@@ -91,7 +91,7 @@ export class SurgeryChangesFigure implements Figure {
     const colour = ({ surgery }: HeadChange) => series[PLACES[SURGERIES.indexOf(surgery)]];
     const look = { x: 'predicted', y: 'measured' } as const;
     return panelOf({
-      title: `${model.name}: ${name}`,
+      title: `${model.name}: ${size.width < NARROW ? '' : 'measured change of '}${name}`,
       size,
       x: { domain, nice: true, label: 'predicted change →', ticks },
       y: { domain, nice: true, ticks },
