@@ -231,6 +231,7 @@ describe('offline', () => {
 
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
     const page = await visitWithout(`${host.address}#${QUICK}`);
+    await page.locator('#figure-depth .exports').waitFor({ state: 'attached' }); // its chapter has started
     await page.context().setOffline(true);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
