@@ -37,7 +37,7 @@ DECLARED = {
     ),
 }
 REFUSED = {
-    *("llava", "gemma3", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe"),  # models of several parts
+    *("llava", "gemma3", "mistral3", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe"),  # models of several parts
     *("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "glm_moe_dsa", "minicpm3"),  # latent keys
     *("granite", "granitemoe", "granitemoeshared", "granitemoehybrid"),  # a scale of the logits that the table cannot say
     *("olmo3", "exaone4", "cohere2", "glm4", "glm4_moe", "minimax_m2"),  # positions that the table cannot say
@@ -109,6 +109,15 @@ class Families(unittest.TestCase):
 
     def test_traces_alone(self):
         self.compare(["--traces"], traces=True)
+
+    def test_refused_types(self):
+        types = set()
+        for name, config, tensors in [*fixtures.published(), *fixtures.written_here()]:
+            if config.get("model_type") in REFUSED:
+                types.add(config["model_type"])
+                with self.subTest(model=name), self.assertRaises(ValueError):
+                    monitor.head_spectra(self.tensors(tensors), config)
+        self.assertEqual(types, REFUSED)
 
     def test_every_type_of_the_table_has_a_fixture(self):
         types = {config.get("model_type") for config, _ in self.models.values()}
