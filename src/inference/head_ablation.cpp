@@ -1,6 +1,7 @@
 #include "inference/head_ablation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,17 @@ void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<MatrixXf> wei
       weights(seen.contains(query - 1) ? query - 1 : query, query) = 1;
     }
   }
+}
+
+std::optional<HeadPlace> head_place_of(std::string_view text) {
+  HeadPlace place;
+  const char* const end = text.data() + text.size();
+  const auto layer = std::from_chars(text.data(), end, place.layer);
+  if (layer.ec != std::errc() || layer.ptr == end || *layer.ptr != '.') return std::nullopt;
+  const auto head = std::from_chars(layer.ptr + 1, end, place.head);
+  const bool is_place =
+      head.ec == std::errc() && head.ptr == end && place.layer >= 0 && place.head >= 0;
+  return is_place ? std::optional(place) : std::nullopt;
 }
 
 HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "inference/forward_pass.h"
@@ -34,6 +35,8 @@ struct HeadPlace {
   int layer = 0, head = 0;  ///< from 0
   bool operator==(const HeadPlace&) const = default;
 };
+/// The head of "layer.head", both from 0; nothing for other text.
+std::optional<HeadPlace> head_place_of(std::string_view text);
 
 /// The weights of a head on a passage that Ablation::predicted puts in the place of its own.
 using PredictedWeights =

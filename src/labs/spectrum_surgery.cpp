@@ -22,9 +22,6 @@ using Eigen::VectorXd;
 constexpr std::uint64_t kSurgeryStream =
     0x7375726700000000;  // "surg", with room for heads and draws
 
-// tr(a b) of symmetric matrices.
-double traced(const MatrixXd& a, const MatrixXd& b) { return a.cwiseProduct(b).sum(); }
-
 SurgeryEdit named(QueryEdit edit, Surgery surgery, double dose, int draw = 0) {
   return {std::move(edit), surgery, dose, draw};
 }
@@ -147,8 +144,8 @@ SurgeryFrame SpectrumSurgery::frame_of(const HeadSurgery& head,
   const double scale = std::sqrt(static_cast<double>(width));
   const MatrixXd queries = folded.query / scale;
   frame.bare_keys = folded.key * folded.key.transpose();
-  frame.bare_trace = traced(queries, folded.key);
-  frame.bare_norm = std::sqrt(traced(queries * queries.transpose(), frame.bare_keys));
+  frame.bare_trace = trace_of_product(queries, folded.key);
+  frame.bare_norm = std::sqrt(trace_of_product(queries * queries.transpose(), frame.bare_keys));
   frame.sink = mean_of(own).leftCols(pass_.sinks().leading).rowwise().mean() - frame.key_mean;
   for (const std::vector<MatrixXd>& features : y) {
     const MatrixXd both =

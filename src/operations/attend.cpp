@@ -1,6 +1,5 @@
 // What the heads of a checkpoint do on a text or on pictures.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -297,17 +296,12 @@ struct Prepared {
 std::vector<HeadPlace> heads_of(const std::string& text) {
   std::vector<HeadPlace> heads;
   for (const std::string& item : list_items(text)) {
-    HeadPlace& place = heads.emplace_back();
-    const char* const end = item.data() + item.size();
-    const auto layer = std::from_chars(item.data(), end, place.layer);
-    const bool has_point = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
-    const auto head = std::from_chars(has_point ? layer.ptr + 1 : end, end, place.head);
-    if (has_point && head.ec == std::errc() && head.ptr == end && place.layer >= 0 &&
-        place.head >= 0) {
-      continue;
+    const std::optional<HeadPlace> place = head_place_of(item);
+    if (!place) {
+      throw InvalidArgument("ablate", "be heads as layer.head, separated by commas, or each",
+                            "found '" + item + "'");
     }
-    throw InvalidArgument("ablate", "be heads as layer.head, separated by commas, or each",
-                          "found '" + item + "'");
+    heads.push_back(*place);
   }
   return heads;
 }

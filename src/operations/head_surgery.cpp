@@ -1,15 +1,14 @@
 // Surgery on the spectrum of each head, or of one: predicted and measured attention after it.
 #include "labs/spectrum_surgery.h"
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "inference/head_ablation.h"
 #include "operations/operations.h"
 #include "operations/text_passages.h"
 #include "prediction/head_surgery.h"
@@ -189,18 +188,10 @@ ReadyHead ready_head_of(std::span<const std::byte> bytes) {
   return ready;
 }
 
-// Layer and head of "layer.head", which the model must have.
-std::pair<int, int> place_of(const std::string& text, const Transformer& model) {
-  int layer = 0, head = 0;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, layer);
-  const bool has_point = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
-  const auto second = std::from_chars(has_point ? first.ptr + 1 : end, end, head);
-  const bool is_place = has_point && second.ec == std::errc() && second.ptr == end;
-  if (text.empty() ||
-      (is_place && layer >= 0 && layer < model.layers() && head >= 0 && head < model.heads())) {
-    return {layer, head};
-  }
+// The head of "layer.head", which the model must have; the first one for no text.
+HeadPlace place_of(const std::string& text, const Transformer& model) {
+  const std::optional<HeadPlace> place = text.empty() ? HeadPlace{} : head_place_of(text);
+  if (place && place->layer < model.layers() && place->head < model.heads()) return *place;
   throw InvalidArgument("head",
                         "be a head as layer.head, from 0.0 to " +
                             std::to_string(model.layers() - 1) + "." +
@@ -223,7 +214,7 @@ class EditHeadJob {
       return;
     }
     const Reader opened = open_reader(in.reader);
-    std::tie(layer_, head_) = place_of(in.head, *opened.model);
+    place_ = place_of(in.head, *opened.model);
     std::optional<Passage> sentence;
     if (!in.text.empty()) {
       const Index length = length_for(in.length, in.fit_length, *opened.model);
@@ -243,7 +234,7 @@ class EditHeadJob {
   }
   double progress() const {
     if (done_ || !pass_) return done_ ? 1 : 0;
-    return 0.95 * (pass_->layer() + pass_->progress()) / (layer_ + 1);
+    return 0.95 * (pass_->layer() + pass_->progress()) / (place_.layer + 1);
   }
   /// There is no result before the last step.
   double revision() const { return done_ ? 1 : 0; }
@@ -253,8 +244,8 @@ class EditHeadJob {
  private:
   double step() {
     if (!surgery_) {
-      if (!pass_->ready() || pass_->layer() < layer_) return pass_->advance();
-      ready_.head = pass_->head(head_);
+      if (!pass_->ready() || pass_->layer() < place_.layer) return pass_->advance();
+      ready_.head = pass_->head(place_.head);
       surgery_ = std::make_unique<HeadSurgery>(ready_.head);
       ready_.trained = edited(0, 0).effect;
     }
@@ -287,7 +278,7 @@ class EditHeadJob {
 
   double added_mean_, shrunk_;
   bool only_prepares_;
-  int layer_ = 0, head_ = 0;
+  HeadPlace place_;
   std::optional<SurgeryPass> pass_;  // none where the head was prepared before
   ReadyHead ready_;
   std::unique_ptr<HeadSurgery> surgery_;

@@ -21,9 +21,6 @@ using Eigen::VectorXd;
 
 MatrixXd identity(Index size) { return MatrixXd::Identity(size, size); }
 
-// tr(a b) of symmetric matrices.
-double traced(const MatrixXd& a, const MatrixXd& b) { return a.cwiseProduct(b).sum(); }
-
 ContentStatistics statistics_of(const HeadStates& states, const SinkKeys& sinks,
                                 std::size_t passages) {
   const Moments moments = stacked_moments(states.queries, states.keys, sinks, passages);
@@ -33,7 +30,7 @@ ContentStatistics statistics_of(const HeadStates& states, const SinkKeys& sinks,
   const MatrixXd keys = covariance.bottomRightCorner(width, width);
   return {means.head(width), means.tail(width), keys,
           covariance.bottomLeftCorner(width, width).trace(),
-          std::sqrt(traced(covariance.topLeftCorner(width, width), keys))};
+          std::sqrt(trace_of_product(covariance.topLeftCorner(width, width), keys))};
 }
 
 HeadStates states_of(const std::vector<HeadTokens>& tokens, Index passages) {
@@ -118,6 +115,8 @@ SpectrumChange::SpectrumChange(double trace, double norm, double rank, double ad
   mean = alpha * (m + a);
   variance = after * after / rank - mean * mean;
 }
+
+double trace_of_product(const MatrixXd& a, const MatrixXd& b) { return a.cwiseProduct(b).sum(); }
 
 MatrixXd inverse_of_keys(const MatrixXd& keys) {
   const Eigen::LLT<MatrixXd> factors(keys);
@@ -235,7 +234,8 @@ HeadEffect HeadSurgery::effect(const QueryEdit& edit, const std::vector<MatrixXd
       stacked_moments(change, states_.keys, head_.sinks, statistics).covariance();
   HeadEffect found;
   found.size =
-      std::sqrt(traced(moved.topLeftCorner(width, width), content_.key_covariance)) / content_.norm;
+      std::sqrt(trace_of_product(moved.topLeftCorner(width, width), content_.key_covariance)) /
+      content_.norm;
   found.predicted = predict(edited);
   found.measured = meter.measures();
   found.traces = content_products(edited, head_.sinks).traces();

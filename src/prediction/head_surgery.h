@@ -44,6 +44,8 @@ struct SpectrumChange {
       variance;  ///< of the d_h eigenvalues afterwards: trace / d_h, ||.||_F^2 / d_h - mean^2
 };
 
+/// tr(a b) of symmetric matrices, or tr(a^T b) of others.
+double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 /// M^-1 of a Gram matrix or covariance of keys. Throws InvalidArgument ("passages") where they do not span d_h
 /// dimensions.
 Eigen::MatrixXd inverse_of_keys(const Eigen::MatrixXd& keys);

@@ -176,7 +176,10 @@ RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
 
 VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query, KeyRange seen,
                                       std::span<const float> normal) const {
-  const RowLaw row = law(level, query);
+  return logits_of(law(level, query), seen, normal);
+}
+
+VectorXd logits_of(const RowLaw& row, KeyRange seen, std::span<const float> normal) {
   VectorXd logits(seen.count);
   const double *const mean = row.mean.data() + seen.first, *const deviation =
                                                                row.std.data() + seen.first;

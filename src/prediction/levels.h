@@ -84,6 +84,8 @@ struct HeadQuery {
 struct RowLaw {
   Eigen::VectorXd mean, std;
 };
+/// Logits of such a law, mean + std times `normal`, which are N(0, 1), one for each of the keys `seen`.
+Eigen::VectorXd logits_of(const RowLaw& row, KeyRange seen, std::span<const float> normal);
 
 /// Tokens that are alike: their mean and their covariance.
 struct TokenCloud {
@@ -129,7 +131,7 @@ class HeadPredictor {
   /// such law.
   RowLaw law(Level level, const HeadQuery& query) const;
 
-  /// Logits drawn from law(level, query): `normal` are N(0, 1), one for each of the keys `seen`.
+  /// logits_of() law(level, query).
   Eigen::VectorXd normal_logits(Level level, const HeadQuery& query, KeyRange seen,
                                 std::span<const float> normal) const;
 

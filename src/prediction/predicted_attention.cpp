@@ -78,15 +78,19 @@ double PredictedAttention::predict(std::size_t number) {
   const auto& [layer, head] = heads_[number];
   const Transformer& model = pass_.model();
   const LayerRules& rules = model.rules(layer);
-  const LayerWeights weights = model.read_heads(layer);
-  HeadStates states;
-  for (const HeadTokens& tokens : head_tokens(weights, rules, head, states_)) states.add(tokens);
   const SinkKeys sinks = SinkKeys::of(pass_.passages().front());
+  if (number == 0 || heads_[number - 1].layer != layer) {
+    layer_weights_ = model.read_heads(layer);
+    correlations_ = correlations_of(states_, sinks);
+  }
+  HeadStates states;
+  for (const HeadTokens& tokens : head_tokens(layer_weights_, rules, head, states_)) {
+    states.add(tokens);
+  }
   const Index length = states_.front().cols();
   const RotaryTurns turns(rules.rotary, length);
-  const VectorXd correlations = correlations_of(states_, sinks);
-  const HeadPredictor predictor(states, sinks, correlations, turns,
-                                folded_projections(weights, rules, head));
+  const HeadPredictor predictor(states, sinks, correlations_, turns,
+                                folded_projections(layer_weights_, rules, head));
   std::vector<MatrixXf>& matrices = weights_.emplace_back();
   std::vector<float> normal;
   for (std::size_t passage = 0; passage < states_.size(); ++passage) {
@@ -103,9 +107,7 @@ double PredictedAttention::predict(std::size_t number) {
       const RowLaw law = predictor.law(level_, query);
       VectorXd row = VectorXd::Zero(seen.count);
       for (std::size_t draw = 0; draw < kDraws; ++draw) {
-        const Eigen::Map<const Eigen::VectorXf> z(normal.data() + draw * count, seen.count);
-        VectorXd logits = law.mean.segment(seen.first, seen.count) +
-                          law.std.segment(seen.first, seen.count).cwiseProduct(z.cast<double>());
+        VectorXd logits = logits_of(law, seen, {normal.data() + draw * count, count});
         cap_logits(rules.attention_cap,
                    std::span<double>(logits.data(), static_cast<std::size_t>(logits.size())));
         row += softmax(logits, 1);

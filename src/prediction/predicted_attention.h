@@ -45,6 +45,8 @@ class PredictedAttention {
   ForwardPass pass_;
   std::size_t predicted_ = 0;                          // heads whose matrices are known
   std::vector<Eigen::MatrixXf> states_;                // of the layer, by passage
+  LayerWeights layer_weights_;                         // of the layer of the last head
+  Eigen::VectorXd correlations_;                       // of its states
   std::vector<std::vector<Eigen::MatrixXf>> weights_;  // by head and passage
 };
 

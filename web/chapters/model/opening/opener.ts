@@ -83,7 +83,7 @@ export class CheckpointOpener {
   private heads = '';
   /** The stack that was chosen of several; '' for what the library reads by itself. */
   private stack = '';
-  /** The scan was asked for the directionality, which takes a quarter of its time, as a column of the table is. */
+  /** The scan was asked for the directionality, which takes a part of its time, as a column of the table is. */
   private isDirected = false;
 
   constructor(
