@@ -25,6 +25,9 @@ test('steps with one subject have one row, and a step that did not run keeps its
   expect(written).toMatch(/^\| all \| `\.\/check` \| .* \| 4\.5 \|$/m);
   expect(written).toMatch(/^\| all \| `\.\/check --all` \| .* \| 7\.5 \|$/m);
   expect(withSteps(written, steps, times)).toBe(written);
+  const unknown = withSteps(page.replace('| 2.0 | 3.0 |', '|  |  |'), steps, times);
+  expect(unknown).toMatch(/^\| all \| `\.\/check` \| .* \| 4\.5 \|$/m);
+  expect(unknown).toMatch(/^\| all \| `\.\/check --all` \| .* \|  \|$/m);
 });
 
 test('seconds are those that run.sh prints', () => {
