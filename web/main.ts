@@ -19,6 +19,7 @@ import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from 
 import { wirePrint } from './controls/print';
 import { followViews } from './controls/tabs';
 import { engineFile } from './engine/modules';
+import { retryText, whenReachable } from './engine/network';
 import { Pool } from './engine/pool';
 import { prefetch, type ShippedFile } from './engine/shipped';
 import { VERSION } from './generated/version';
@@ -55,17 +56,27 @@ sample().catch((error: Error) => say(error.message));
 
 /** Starts the chapters that are not on the first screen. Their script is loaded now. Returns the files that they read. */
 const startOthers = once(async () => {
-  try {
-    const [script] = await Promise.all([import('./chapters/others'), sample()]);
-    const { chapters: started, controlsOf } = script.startOthers(page, state.stores);
-    chapters.push(...started);
-    for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
-    return script.FILES;
-  } catch (error) {
-    say(`This chapter cannot start: ${(error as Error).message} Reload the page.`);
-    throw error;
-  }
+  const script = await othersScript();
+  const { chapters: started, controlsOf } = script.startOthers(page, state.stores);
+  chapters.push(...started);
+  for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
+  return script.FILES;
 });
+
+/** Their script, once the heads of the sample are there too. What does not arrive is asked for again. */
+async function othersScript() {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      const [script] = await Promise.all([import('./chapters/others'), sample()]);
+      if (attempts > 1) say('');
+      return script;
+    } catch (error) {
+      const reason = (error as Error).message.replace(/\.$/, '');
+      say(`This chapter cannot start yet (${reason}). ${retryText()}`);
+      await whenReachable(attempts);
+    }
+  }
+}
 
 /** The rest of the page, after the first picture is on the screen. */
 async function start(): Promise<void> {

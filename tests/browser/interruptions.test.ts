@@ -243,6 +243,18 @@ describe('offline', () => {
     await settled(page, 'depth');
   });
 
+  test('a chapter whose script does not arrive asks for it again', async () => {
+    const { page } = await visit(browser, 'about:blank', { settle: false });
+    const script = '**/assets/others-*.js';
+    await page.route(script, (route) => route.abort());
+    await page.goto(`${host.address}#${QUICK}`);
+    const notice = page.locator('[data-link-notice]');
+    await notice.filter({ hasText: 'The page tries again.' }).waitFor();
+    await page.unroute(script);
+    await settled(page, 'depth');
+    expect(await notice.isVisible()).toBe(false);
+  });
+
   test('a run that was started offline trains when the connection returns', async () => {
     const page = await visitWithout(`${host.address}#train`);
     await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
