@@ -58,7 +58,7 @@ fingerprint() {
   local files
   files=$(git ls-files -z --cached --others --exclude-standard -- "$@" | xargs -0 cksum 2>&1) || true
   if [ -z "$files" ]; then return; fi
-  { echo "$files" && stat -L -c '%n %s %Y' /var/lib/dpkg/status "$(command -v "${CXX:-c++}")" \
+  { echo "$files" && stat -L -c '%n %s %Y' /var/lib/dpkg/status "$(command -v "$CXX")" \
     "$(command -v em++)" "$(command -v node)" "$(find_browser)" 2>&1; } | cksum
 }
 

@@ -9,10 +9,10 @@ const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
 const page = `Before
 <!--systems-->
-| system | command | date | GCC | Emscripten | result | minutes |
+| system | command | date | compiler | Emscripten | result | minutes |
 |---|---|---|---|---|---|---|
-| Debian 13 | \`./check\` | 2026-11-21 | 14 | 3.1.69 | 909 passed, 0 failed |  |
-| Ubuntu 22.04 | \`./check\` | 2026-11-21 | 11 | LLVM 14 | 909 passed, 0 failed | 8 |
+| Debian 13 | \`./check\` | 2026-11-21 | GCC 14 | 3.1.69 | 909 passed, 0 failed |  |
+| Ubuntu 22.04 | \`./check\` | 2026-11-21 | GCC 11 | LLVM 14 | 909 passed, 0 failed | 8 |
 <!--/systems-->
 After`;
 const found = {
@@ -21,7 +21,7 @@ const found = {
   result: 'HTTP 200',
   seconds: '239',
   commit: '1234abc',
-  versions: '14.2.0 3.1.69',
+  versions: 'clang-19.1.7 3.1.69',
   date: '2026-11-23',
 };
 
@@ -32,12 +32,12 @@ test('a result has a row of its own, and rows without a commit keep their cells'
     '`./demo --no-open`',
     '1234abc',
     '2026-11-23',
-    '14.2.0',
+    'clang-19.1.7',
     '3.1.69',
     'HTTP 200',
     '4',
   ]);
-  expect(check).toMatchObject({ command: '`./check`', commit: '', GCC: '14' });
+  expect(check).toMatchObject({ command: '`./check`', commit: '', compiler: 'GCC 14' });
   expect(other).toMatchObject({ system: 'Ubuntu 22.04', date: '2026-11-21', minutes: '8' });
 });
 

@@ -162,7 +162,7 @@ run_check() {
 # record <command> <result> <seconds>: a row of the table, with the versions that the system has.
 record() {
   local versions
-  versions=$(in_system sh -c 'c++ -dumpfullversion; sed "s/\"//g" /usr/share/emscripten/emscripten-version.txt' \
+  versions=$(in_system sh -c 'echo "clang-$(clang++ -dumpversion)"; sed "s/\"//g" /usr/share/emscripten/emscripten-version.txt' \
     2>/dev/null | paste -sd ' ') || true
   node "$root/tests/systems/table.mjs" "$system" "$1" "$2" "$3" "$commit" "$versions"
 }

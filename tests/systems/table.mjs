@@ -1,12 +1,12 @@
 // The table of systems in docs/tests.md:
-//   table.mjs SYSTEM COMMAND RESULT SECONDS COMMIT "GCC EMSCRIPTEN"   replaces the row of that command
+//   table.mjs SYSTEM COMMAND RESULT SECONDS COMMIT "COMPILER EMSCRIPTEN"   replaces the row of that command
 //   table.mjs SYSTEM "not tried"                                      marks the system's rows, dates stay
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const BEGIN = '<!--systems-->\n';
 const END = '<!--/systems-->';
-const HEAD = ['system', 'command', 'commit', 'date', 'GCC', 'Emscripten', 'result', 'minutes'];
+const HEAD = ['system', 'command', 'commit', 'date', 'compiler', 'Emscripten', 'result', 'minutes'];
 const COMMANDS = ['./demo --no-open', './check'];
 const NOT_TRIED = 'not tried; before: ';
 
@@ -46,11 +46,11 @@ export function withResult(page, { system, command, result, seconds, commit, ver
       if (!row.result.startsWith(NOT_TRIED)) row.result = NOT_TRIED + row.result;
     }
   } else {
-    const [GCC = '', Emscripten = ''] = versions.split(' ');
+    const [compiler = '', Emscripten = ''] = versions.split(' ');
     const minutes = (Number(seconds) / 60).toFixed(0);
     const code = `\`${command}\``;
     rows = rows.filter((row) => row.system !== name || row.command !== code);
-    rows.push({ system: name, command: code, commit, date, GCC, Emscripten, result, minutes });
+    rows.push({ system: name, command: code, commit, date, compiler, Emscripten, result, minutes });
   }
   const places = new Map(COMMANDS.map((it, i) => [`\`${it}\``, i]));
   const order = (row) => places.get(row.command) ?? COMMANDS.length; // last what an earlier version ran
