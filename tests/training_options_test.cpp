@@ -425,7 +425,7 @@ TEST_CASE("with 0 evaluation batches every token of the validation text counts")
 }
 
 TEST_CASE("every option resumes bit by bit") {
-  std::vector<TrainSettings> all(17, small_run());
+  std::vector<TrainSettings> all(18, small_run());
   all[0].regularizer.kind = RegularizerKind::locater_effective;
   all[1].regularizer.kind = RegularizerKind::locater_covariance;
   all[1].regularizer.target_kind = TargetKind::initial;
@@ -442,7 +442,7 @@ TEST_CASE("every option resumes bit by bit") {
   all[9].model.attention = AttentionKind::self;
   all[10].attention_temperature = 3;
   all[11].optimizer.epsilon = 1e-3;
-  for (std::size_t kind = 1; kind <= 5; ++kind) {
+  for (std::size_t kind = 1; kind <= 6; ++kind) {
     all[11 + kind].fault = {static_cast<FaultKind>(kind), 3, 4, 2};
   }
   Trainer plain(small_run(), small_text());
@@ -538,7 +538,7 @@ TEST_CASE("a fault acts in its steps alone") {
   Trainer plain(settings, small_text());
   plain.advance(8);
   const std::vector<LogRow> healthy = plain.take_log();
-  for (std::size_t kind = 1; kind <= 5; ++kind) {
+  for (std::size_t kind = 1; kind <= 6; ++kind) {
     settings.fault = {static_cast<FaultKind>(kind), 3, 2, 4};
     Trainer trainer(settings, small_text());
     trainer.advance(8);
@@ -555,7 +555,7 @@ TEST_CASE("a fault acts in its steps alone") {
 
 TEST_CASE("a run into which a fault is injected goes on as one that had it from its beginning") {
   TrainSettings settings = small_run();
-  for (std::size_t kind = 1; kind <= 5; ++kind) {
+  for (std::size_t kind = 1; kind <= 6; ++kind) {
     Trainer running(settings, small_text());
     running.advance(3);
     const FaultSettings fault{static_cast<FaultKind>(kind), 3, 2, 4};
@@ -599,12 +599,14 @@ TEST_CASE("a fault scales queries and keys once, and nothing else") {
   CHECK(trainer.model().parameters() == expected);
 }
 
-TEST_CASE("a fault of the tokens repeats the first or draws them all") {
+TEST_CASE("a fault of the tokens repeats the first, reverses them or draws them all") {
   const std::vector<TokenId> tokens{7, 1, 2, 3};
   FaultSettings fault{FaultKind::repeated_tokens, 5, 1, 1};
   CHECK(faulty_tokens(fault, 5, 1, 0, tokens, 9) == std::vector<TokenId>(4, 7));
   CHECK(faulty_tokens(fault, 4, 1, 0, tokens, 9).empty());
   CHECK(faulty_tokens(fault, 6, 1, 0, tokens, 9).empty());
+  fault.kind = FaultKind::reversed_tokens;
+  CHECK(faulty_tokens(fault, 5, 1, 0, tokens, 9) == std::vector<TokenId>{3, 2, 1, 7});
   fault.kind = FaultKind::random_tokens;
   std::map<TokenId, int> counts;
   for (std::uint64_t draw = 0; draw < 900; ++draw) {

@@ -23,6 +23,7 @@ std::vector<TokenId> faulty_tokens(const FaultSettings& fault, Index step, std::
   if (fault.kind == FaultKind::repeated_tokens) {
     return std::vector<TokenId>(tokens.size(), tokens.front());
   }
+  if (fault.kind == FaultKind::reversed_tokens) return {tokens.rbegin(), tokens.rend()};
   if (fault.kind != FaultKind::random_tokens) return {};
   std::vector<TokenId> random;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -82,7 +82,8 @@ constexpr std::array kFaults{Choice{"none", "none"},
                              Choice{"query-key-scale", "scaled W_Q and W_K"},
                              Choice{"rounded-logits", "rounded logits"},
                              Choice{"repeated-tokens", "repeated tokens"},
-                             Choice{"random-tokens", "random tokens"}};
+                             Choice{"random-tokens", "random tokens"},
+                             Choice{"reversed-tokens", "text read backwards"}};
 constexpr std::array kQueryKeyNorms{Choice{"none", "none"}, Choice{"rms", "RMSNorm (QK-norm)"}};
 
 constexpr ChoiceField kChoiceFields[] = {
@@ -127,7 +128,7 @@ constexpr ChoiceField kChoiceFields[] = {
     {"fault", [](auto& s) { return &s.fault.kind; }, kFaults,
      "injected fault, from fault_step on for fault_steps: learning rate times fault_size; W_Q, W_K "
      "and their biases times fault_size, once; logits rounded to fault_size bits; batches of "
-     "repeated or of uniformly random tokens",
+     "repeated, of uniformly random or of reversed tokens",
      true},
     {"final_evaluation", [](auto& s) { return &s.final_evaluation; }, kFinalEvaluations,
      "validation text of the last evaluation: the batches of the other evaluations, or "

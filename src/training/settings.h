@@ -180,6 +180,7 @@ enum class FaultKind {
   rounded_logits,   ///< logits of attention with `size` significant bits in the forward pass
   repeated_tokens,  ///< each sequence of a batch is its first token, repeated
   random_tokens,    ///< tokens of a batch are uniformly random
+  reversed_tokens,  ///< each sequence of a batch is read backwards: another text of the same tokens
 };
 struct FaultSettings {
   FaultKind kind = FaultKind::none;

@@ -19,6 +19,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'logits rounded to 4 bits': { fault: 'rounded-logits', fault_size: 4, fault_steps: 0 },
   'repeated tokens for 40 steps': { fault: 'repeated-tokens', fault_size: 1, fault_steps: 40 },
   'random tokens for 40 steps': { fault: 'random-tokens', fault_size: 1, fault_steps: 40 },
+  'text read backwards': { fault: 'reversed-tokens', fault_size: 1, fault_steps: 0 },
 };
 
 /** Injects a fault into a run of the comparison, and shows which of the chosen alarms rang at which step. */
