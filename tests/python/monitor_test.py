@@ -285,12 +285,18 @@ class Reports(unittest.TestCase):
         self.assertEqual(alarms.check(2, {"mean.smallest": -2.0}, gradient_norm=3.0), {})
         self.assertEqual(alarms.check(3, {"mean.smallest": -2.5}), {"mean.smallest": -2.5})
         self.assertEqual(alarms.check(4, {"mean.smallest": -3.0}, gradient_norm=math.inf), {"gradient_norm": math.inf})
-        past = [4.0, 4.2, 4.1, 3.9, 4.0, 4.1, 3.9, 4.0, 4.2, 4.1]
-        for step, loss in enumerate(past, start=5):
-            self.assertEqual(alarms.check(step, bits_per_byte=loss), {})
-        [score] = alarms.check(15, bits_per_byte=5.0).values()
-        self.assertAlmostEqual(score, (5 - np.mean(past)) / np.std(past, ddof=1), 9)
+        for step, loss in enumerate([4.0, 4.2, 4.1, 3.9, 4.0, 4.1, 3.9, 4.0, 4.2, 4.1, 5.0], start=5):
+            alarms.check(step, bits_per_byte=loss)
         self.assertEqual(alarms.rang, {"mean.smallest": 3, "gradient_norm": 4, "z score": 15})
+
+    def test_z_scores_are_those_of_the_experiment(self):
+        of = json.loads((Path(__file__).parents[1] / "reference/z-score.json").read_text())
+        for at, expected in enumerate(of["scores"]):
+            below = 0 if expected is None else expected - 1e-9
+            for threshold, rings in ((below, expected is not None), (below + 2e-9, False)):
+                alarms = monitor.Alarms((("z score", 1, threshold),), after=at - 1)
+                made = [alarms.check(step, bits_per_byte=loss) for step, loss in enumerate(of["losses"][: at + 1])]
+                self.assertEqual("z score" in made[-1], rings, at)
 
     def test_alarms_of_a_monitor_are_those_of_the_heads(self):
         weights = {"0.query.weight": np.diag([2.0, 1.0]), "0.key.weight": np.diag([3.0, 1.0])}

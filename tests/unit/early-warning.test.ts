@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { alarmName, alarmStep, failureStep, signalAt, type Alarm } from '../../web/chapters/train/early-warning/words';
+import zScore from '../reference/z-score.json';
 import type { Row } from '../../web/chapters/train/runs/log';
 
 /** Rows every ten steps with these losses, and a signal that is the step. */
@@ -24,12 +25,12 @@ describe('an alarm', () => {
   });
 
   test('by the z score is over the ten rows before', () => {
-    const losses = [4, 4.2, 4.1, 3.9, 4, 4.1, 3.9, 4, 4.2, 4.1];
-    const all = rowsOf([...losses, 5]);
-    const mean = losses.reduce((sum, it) => sum + it) / 10;
-    const deviation = Math.sqrt(losses.reduce((sum, it) => sum + (it - mean) ** 2, 0) / 9);
-    expect(signalAt(all, 10, 'z score')).toBeCloseTo((5 - mean) / deviation, 9);
-    expect(signalAt(all, 9, 'z score')).toBeNaN();
+    const rows = rowsOf(zScore.losses);
+    zScore.scores.forEach((score, at) => {
+      const made = signalAt(rows, at, 'z score');
+      if (score === null) expect(made, `${at}`).toBeNaN();
+      else expect(made, `${at}`).toBeCloseTo(score, 9);
+    });
   });
 
   test('is named by its measure and threshold', () => {

@@ -89,7 +89,7 @@ function zScore(rows: readonly Row[], at: number): number {
   const past = rows.slice(Math.max(0, at - WINDOW), at).map(({ value }) => value.bits_per_byte);
   const mean = past.reduce((sum, it) => sum + it, 0) / WINDOW;
   const variance = past.reduce((sum, it) => sum + (it - mean) ** 2, 0) / (WINDOW - 1);
-  return past.length < WINDOW ? NaN : (rows[at].value.bits_per_byte - mean) / Math.sqrt(variance);
+  return past.length < WINDOW || variance === 0 ? NaN : (rows[at].value.bits_per_byte - mean) / Math.sqrt(variance);
 }
 
 /** A signal at a logged row, of all rows of a run. */
