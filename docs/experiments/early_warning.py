@@ -153,14 +153,15 @@ def early_warning(
     """Four kinds of rows. `fates`: the step at which each run reaches the failure level, infinite for those that do not
     fail. `runs`: of each fault and model, its runs and those that fail. `signal`: thresholds at which at most
     `share` of the runs of even seeds that do not fail have an alarm after the step `first`, or the given one of
-    `lines` ([name, direction, threshold]); and for each of `groups` ({axis: labels}) the share of false alarms among
+    `lines` ([name, direction, threshold]); and for each group ({axis: labels} by its name; `groups` is a list of
+    families of them, so that a family that is added leaves the draws of those before it) the share of false alarms among
     the runs of its models that do not fail, and among those of its own faults; over its failing runs how many had an
     alarm after the fault (`starts`, 0 for others) and before the failure, the lead of the alarm in steps (0 without
     one; median with bootstrap interval), and at each horizon the separation from the runs that do not fail; for the
-    first two groups also `exchanged` within a model and learning rate (`rates`, one for faults that are not named) and
+    first two groups of a family also `exchanged` within a model and learning rate (`rates`, one for faults that are not named) and
     `timing` over the failing runs with an alarm, within a fault. `advantage`: how many steps earlier the alarm of each
     line and of the chosen signal is than those of `references` ([name, direction], signals too), over the failing runs
-    of the first two groups, with the plan's verdict in the first. Runs `held` back ({axis: labels}) are in no threshold
+    of these two groups, with the plan's verdict in the first. Runs `held` back ({axis: labels}) are in no threshold
     and choice, and are tested with all seeds, others with odd ones; the signal that is no reference with the largest
     positive mean lead on even seeds is `chosen`."""
     steps = np.array(results.steps)
@@ -204,39 +205,47 @@ def early_warning(
             return np.tile(steps.astype(float), (results.size, 1))
         return results.curve[name]
 
-    referred = [name for name, _ in references]
-    made = [(name, direction, None) for name, direction in [*signals, *references]] + [tuple(line) for line in lines]
-    of, compared = {}, list(groups)[:2]
-    for name, direction, given in made:
+    signals_of = []
+    for name, direction, given in [*((*signal, None) for signal in [*signals, *references]), *lines]:
         values = direction * values_of(name)
         largest = extremes(values, steps, first + 1)
         threshold = given * direction if given is not None else threshold_of(largest[quiet & learned], share)
-        alarm = of[name, given] = alarms(values, steps, start, threshold)
+        alarm = alarms(values, steps, start, threshold)
         row = {
             **{"of": "signal", "signal": name, "direction": direction, "threshold": threshold * direction},
             **{"given": given is not None, "even_lead": stats.mean(leads(alarm, reached)[fails & learned])},
         }
-        for group, wanted in groups.items():
-            places = np.flatnonzero(fails & members(wanted))
-            spared = quiet & members(wanted, others)
-            if len(places) and not np.isfinite(values[places]).any():
-                continue  # the signal is not defined for these models
-            wrong, count = int((largest[spared] > threshold).sum()), int(spared.sum())
-            low, high = stats.wilson(wrong, count) if count else (math.nan, math.nan)
-            own = quiet & members(wanted)
-            ahead = leads(alarm, reached)[places]
-            median, lead_low, lead_high = median_interval(ahead, random)
-            warned = places[ahead > 0]
-            nulls = {}
-            if group in compared:
-                within = [(faults[i], key[i]) for i in warned]
-                nulls["timing"], nulls["timing_p"] = timing(alarm[warned], reached[warned], within, random)
-                donors = np.flatnonzero(members(wanted, others))
-                nulls["mean_lead"], nulls["null_lead"], nulls["null_p"] = exchanged(
-                    values, steps, threshold, start, reached, places, donors, stratum, random
-                )
-            rows.append(
-                {
+        signals_of.append((row, values, largest, threshold, alarm))
+    referred = [name for name, _ in references]
+    leading = [
+        row
+        for row, *_ in signals_of
+        if not row["given"] and row["signal"] not in referred and row["even_lead"] > 0
+    ]
+    chosen = max(leading, key=lambda row: row["even_lead"], default=None)
+    for family in groups:
+        compared, found = list(family)[:2], {}
+        for row, values, largest, threshold, alarm in signals_of:
+            ahead_of_all = leads(alarm, reached)
+            for group, wanted in family.items():
+                places = np.flatnonzero(fails & members(wanted))
+                spared = quiet & members(wanted, others)
+                if len(places) and not np.isfinite(values[places]).any():
+                    continue  # the signal is not defined for these models
+                wrong, count = int((largest[spared] > threshold).sum()), int(spared.sum())
+                low, high = stats.wilson(wrong, count) if count else (math.nan, math.nan)
+                own = quiet & members(wanted)
+                median, lead_low, lead_high = median_interval(ahead_of_all[places], random)
+                warned = places[ahead_of_all[places] > 0]
+                nulls = {}
+                if group in compared:
+                    within = [(faults[i], key[i]) for i in warned]
+                    nulls["timing"], nulls["timing_p"] = timing(alarm[warned], reached[warned], within, random)
+                    donors = np.flatnonzero(members(wanted, others))
+                    nulls["mean_lead"], nulls["null_lead"], nulls["null_p"] = exchanged(
+                        values, steps, threshold, start, reached, places, donors, stratum, random
+                    )
+                found[row["signal"], row["given"], group] = {
                     **row,
                     **nulls,
                     **{"group": group, "healthy": count, "false_alarms": wrong, "false_low": low, "false_high": high},
@@ -249,31 +258,28 @@ def early_warning(
                         )
                         for horizon in horizons
                     },
+                    "chosen": row is chosen,
                 }
-            )
-    found = [row for row in rows if row["of"] == "signal"]
-    leading = [row for row in found if not row["given"] and row["signal"] not in referred and row["even_lead"] > 0]
-    best = max(leading, key=lambda row: row["even_lead"])["signal"] if leading else None
-    for row in found:
-        row["chosen"] = row["signal"] == best and not row["given"]
-    tests = [(name, given) for name, _, given in lines] + ([(best, None)] if best else [])
-    for at, group in enumerate(compared):
-        runs = fails & members(groups[group])
-        for name, given in tests:
-            [own] = [row for row in found if (row["signal"], row["given"], row["group"]) == (name, given is not None, group)]
-            wrong = own["false_alarms"] / own["healthy"] if own["healthy"] else math.nan
-            for reference in referred:
-                ahead = leads(of[name, given], reached)[runs] - leads(of[reference, None], reached)[runs]
-                median, low, high = median_interval(ahead, random)
-                seeds_low, seeds_high = seeds_interval(ahead, results.seed[runs], random)
-                early = low > 0 and (wrong <= share if given is not None else own["false_low"] <= share)
-                late = high < 0 or own["false_low"] > share
-                rows.append(
-                    {
-                        **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
-                        **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
-                        **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
-                        "verdict": analyses.verdict(early, late) if at == 0 else None,
-                    }
-                )
+        rows += found.values()
+        ahead_by = {(row["signal"], row["given"]): leads(alarm, reached) for row, *_, alarm in signals_of}
+        tests = [(name, given) for name, _, given in lines] + ([(chosen["signal"], None)] if chosen else [])
+        for at, group in enumerate(compared):
+            runs = fails & members(family[group])
+            for name, given in tests:
+                own = found[name, given is not None, group]
+                wrong = own["false_alarms"] / own["healthy"] if own["healthy"] else math.nan
+                for reference in referred:
+                    ahead = ahead_by[name, given is not None][runs] - ahead_by[reference, False][runs]
+                    median, low, high = median_interval(ahead, random)
+                    seeds_low, seeds_high = seeds_interval(ahead, results.seed[runs], random)
+                    early = low > 0 and (wrong <= share if given is not None else own["false_low"] <= share)
+                    late = high < 0 or own["false_low"] > share
+                    rows.append(
+                        {
+                            **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
+                            **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
+                            **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
+                            "verdict": analyses.verdict(early, late) if at == 0 else None,
+                        }
+                    )
     return rows

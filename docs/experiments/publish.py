@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes NAME.results.json, what docs and page show of an experiment: publish.py [--cells FOLDER] [--check]
+"""Writes NAME.results.json, what docs and page show, and the monitor's alarms: publish.py [--cells FOLDER] [--check]
 
 The runs are those of the results file itself, so that an analysis can be added without a run. With --cells those in
 FOLDER/NAME, merged by `eigenscope collect`, replace and extend them in each experiment that has such a folder: a grid
@@ -19,6 +19,7 @@ without a result."""
 import argparse
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ import early_warning
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+MONITOR = ROOT / "src/python/eigenscope_monitor.py"
 
 BY_MODEL = ["layer_norm", "depth"]
 DRIVERS = ["sensitivity", "gradient_query_key"]
@@ -118,8 +120,21 @@ BOTH_NORMS = ["pre", "post"]
 RAMPS = ["ramp-16", "ramp-32", "ramp-48", "ramp-64", "ramp-96"]
 
 
-def early_warnings(**settings):
-    """What both experiments on early warning have in common, with an analysis of these settings."""
+def ramps(model, held_model):
+    """The ramps of a model that is tested and of one that is held back, by the names of their groups."""
+    return {
+        "hypothesis": {"fault": RAMPS, "model": [model]},
+        "hypothesis-llama": {"fault": RAMPS, "model": [held_model]},
+        **{
+            fault: {"fault": [fault], "model": [model]}
+            for fault in ["none", "spike-5", "random-5", "ramp-8", *RAMPS]
+        },
+    }
+
+
+def early_warnings(*analysed, **settings):
+    """What both experiments on early warning have in common, with an analysis of these settings for each of `analysed`,
+    which adds its own."""
     common = {
         "outcome": "bits_per_byte",
         "signals": SIGNALS,
@@ -132,7 +147,7 @@ def early_warnings(**settings):
         "digits": 3,
         "final": ["bits_per_byte"],
         "curve": [name for name, _ in [*SIGNALS, *REFERENCES] if name not in ("z score", "step")],
-        "analyses": [(early_warning.early_warning, {**common, **settings})],
+        "analyses": [(early_warning.early_warning, {**common, **settings, **own}) for own in analysed],
     }
 
 
@@ -336,28 +351,30 @@ EXPERIMENTS = {
         ],
     },
     "causes/early-warning": early_warnings(
+        {
+            "groups": [
+                {
+                    "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
+                    "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
+                    **{
+                        fault: {"fault": [fault], "model": BOTH_NORMS}
+                        for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
+                    },
+                }
+            ],
+            "held": {"fault": ["epsilon"], "model": ["llama"]},
+        },
         starts={fault: 100 for fault in INJECTED},
         rates={fault: fault for fault in RATES},
-        groups={
-            "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
-            "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
-            **{
-                fault: {"fault": [fault], "model": BOTH_NORMS}
-                for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
-            },
-        },
-        held={"fault": ["epsilon"], "model": ["llama"]},
         horizons=[20, 50, 100],
     ),
     "causes/early-warning-ramp": early_warnings(
+        {
+            "groups": [ramps("pre", "llama")],
+            "held": {"model": ["llama"]},
+        },
         starts={"spike-5": 100, "random-5": 100},
         rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5"]},
-        groups={
-            "hypothesis": {"fault": RAMPS, "model": ["pre"]},
-            "hypothesis-llama": {"fault": RAMPS, "model": ["llama"]},
-            **{fault: {"fault": [fault], "model": ["pre"]} for fault in ["none", "spike-5", "random-5", "ramp-8", *RAMPS]},
-        },
-        held={"model": ["llama"]},
         horizons=[20, 48, 100],
     ),
     "controls/paper-mean": {
@@ -577,12 +594,29 @@ def collected(name, cells):
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
 
 
+def alarmed(script, analysed):
+    """The script of the monitor with the thresholds of an analysis of early warnings, of the signals that it can make:
+    those of heads, and the references but the step number, which it is passed."""
+    sys.path.insert(0, str(MONITOR.parent))
+    import eigenscope_monitor as monitor
+
+    head = dict.fromkeys(("eta_f", "spectral_norm", "mean", "head_width", "entropy", "sink"), 1.0)
+    made = {name for name, _ in REFERENCES if name != "step"}
+    made.update(*(monitor.alarm_signals({"0.0": head}, in_metric) for in_metric in (False, True)))
+    lines = [
+        f"    ({compact(row['signal'])}, {row['direction']}, {compact(row['threshold'])}),\n"
+        for row in analysed["rows"]
+        if row.get("group") == "hypothesis" and row["of"] == "signal" and not row["given"] and row["signal"] in made
+    ]
+    return re.sub(r"^ALARMS = \((?:\n    \(.*\),)*\n\)$", f"ALARMS = (\n{''.join(lines)})", script, flags=re.M)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=Path, help="folder of folders of cells, named after experiments")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     asked = parser.parse_args()
-    folder, stale = asked.cells, []
+    folder, texts, stale = asked.cells, {}, []
     for name in EXPERIMENTS:
         grid = json.loads((HERE / f"{name}.grid.json").read_text())
         file = HERE / f"{name}.results.json"
@@ -601,7 +635,11 @@ def main():
             columns, missing = own["columns"], own["missing"]
         else:
             continue
-        text = written(published(name, grid, columns, missing))
+        results = published(name, grid, columns, missing)
+        texts[file] = written(results)
+        if name == "causes/early-warning-ramp":
+            texts[MONITOR] = alarmed(MONITOR.read_text(), results["analysis"][0])
+    for file, text in texts.items():
         if not asked.check:
             file.write_text(text)
         elif file.read_text() != text:

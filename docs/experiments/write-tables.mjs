@@ -93,14 +93,6 @@ for (const page of PAGES) {
     process.exitCode = 1;
   }
 }
-const MONITOR = 'src/python/eigenscope_monitor.py';
-const script = readFileSync(root + MONITOR, 'utf8');
-const alarmed = script.replace(/^ALARMS = \(\n[^)]*\n?\)$/m, () => `ALARMS = (\n${causes.alarms()})`);
-if (alarmed !== script && !check) writeFileSync(root + MONITOR, alarmed);
-else if (alarmed !== script) {
-  console.error(`${MONITOR} is not as npm run experiments writes it`);
-  process.exitCode = 1;
-}
 if (!keepLongCalls(check)) {
   console.error('web/results/long-calls.json is not as npm run experiments -- --long writes it');
   process.exitCode = 1;

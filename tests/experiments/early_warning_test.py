@@ -1,4 +1,5 @@
 """Early warning of failing runs, on runs with known answers: npm run test:analyses"""
+import json
 import math
 import os
 import subprocess
@@ -93,14 +94,13 @@ class Alarms(unittest.TestCase):
         self.assertEqual(early_warning.seeds_interval(values[:3], seeds[:3], np.random.default_rng(1)), (0, 0))
 
     def test_z_scores(self):
-        row = np.array([[1.0, 3, 1, 3, 9]])
-        scores = early_warning.z_scores(row, window=4)
-        self.assertTrue(np.isnan(scores[0, :4]).all())
-        self.assertAlmostEqual(scores[0, 4], 7 / row[0, :4].std(ddof=1), 12)
+        of = json.loads((Path(__file__).parents[1] / "reference/z-score.json").read_text())
+        scores = early_warning.z_scores(np.array([of["losses"]]))
+        np.testing.assert_allclose(scores[0], np.array(of["scores"], float), 1e-9)
 
 
 class EarlyWarning(unittest.TestCase):
-    def rows(self, shift, held=(), healthy_alike=False):
+    def rows(self, shift, held=(), healthy_alike=False, families=1):
         """Eight seeds of healthy and failing runs, the healthy ones with the failing ones' `early` if they are alike; the signal `early` rises 60 steps before the loss is at the level,
         `line` crosses 1 at 70 steps before it, `noise` knows nothing. A seed's failure is `shift` steps later than that
         of the one before."""
@@ -124,7 +124,7 @@ class EarlyWarning(unittest.TestCase):
             results_of(runs),
             **{"outcome": "loss", "signals": [["early", 1], ["noise", 1]]},
             **{"lines": [["line", 1, 1]], "references": [["z score", 1], ["step", 1]], "healthy": "none", "starts": {"rate": 100}},
-            **{"rates": {}, "groups": {"all": {"fault": ["rate"]}}},
+            **{"rates": {}, "groups": families * [{"all": {"fault": ["rate"]}}]},
             **{"held": {"fault": held}, "excess": 0.5, "last": 3, "first": 50, "share": 0.05, "horizons": [20, 50]},
         )
 
@@ -150,6 +150,11 @@ class EarlyWarning(unittest.TestCase):
             ],
         )
         self.assertEqual([(row["runs"], row["steps"]) for row in advantages if row["against"] == "z score"], [(4, 40), (4, 30)])
+
+    def test_a_family_of_groups_that_is_added_changes_no_row_before_it(self):
+        one, two = self.rows(shift=7), self.rows(shift=7, families=2)
+        self.assertEqual(repr(two[: len(one)]), repr(one))
+        self.assertEqual(len(two) - len(one), sum(row["of"] in ("signal", "advantage") for row in one))
 
     def test_the_step_number_announces_nothing(self):
         [row] = [row for row in self.rows(shift=0) if row.get("signal") == "step"]

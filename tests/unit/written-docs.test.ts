@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 // @ts-expect-error a script without types
 import { keptNumber } from '../../web/results/long-calls.mjs';
 // @ts-expect-error a script without types
-import { jsonLines, withNumbers, withTables } from '../../web/results/tables.mjs';
+import { claimed, jsonLines, withNumbers, withTables } from '../../web/results/tables.mjs';
 
 const numbers = {
   half: (value: string) => (Number(value) / 2).toFixed(2),
@@ -20,6 +20,15 @@ test('numbers behind comments are made anew, and nothing else', () => {
   const made = page('-1.50', 'p < 0.001', 'p 0.2', '16 of 20', 'eight');
   expect(withNumbers(page('7', 'p 0.31', 'p < 0.001', '3 of 4', 'two'), numbers)).toBe(made);
   expect(withNumbers(made, numbers)).toBe(made);
+});
+
+test('a verdict takes the place of another one, and a claim that fails is refused', () => {
+  const decided = { verdict: () => 'refuted', holds: () => claimed(true, 'a'), fails: () => claimed(false, 'a falls') };
+  for (const old of ['confirmed', 'not confirmed', 'refuted', 'open']) {
+    expect(withNumbers(`It is <!--=verdict-->${old} here.`, decided)).toBe('It is <!--=verdict-->refuted here.');
+  }
+  expect(withNumbers('<!--=holds-->A falls.', decided)).toBe('<!--=holds-->A falls.');
+  expect(() => withNumbers('<!--=fails-->A falls.', decided)).toThrow('the results no longer say that a falls');
 });
 
 test('a comment without its number, or of a number that there is not, is refused', () => {

@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { jsonLines, rounded, table, verbatim, written } from './tables.mjs';
+import { claimed, estimated, jsonLines, rounded, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}web/results/head-surgery.json`;
@@ -280,7 +280,8 @@ function doses({ surgeries }) {
 
 /** The rows of a surgery by dose, and whether the plan confirms that the spectrum has an effect on the loss. */
 const lossesOf = ({ doses: all }) => all.filter(({ loss }) => loss);
-const isApart = ({ loss: { difference } }) => difference.low > 0 || difference.high < 0;
+const isApartFromNull = ({ low, high }) => low > 0 || high < 0;
+const isApart = ({ loss: { difference } }) => isApartFromNull(difference);
 const hasLossEffect = (rows) => 2 * rows.filter(isApart).length >= rows.length;
 
 function losses({ surgeries }) {
@@ -308,43 +309,63 @@ export function tables(models) {
 
 const modelNamed = (model) => results().find(({ name }) => name.startsWith(model));
 const surgeryNamed = (model, surgery) => modelNamed(model).surgeries.find((it) => it.surgery === surgery);
-const lossAt = (model, surgery, dose) => surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose)).loss;
+const measureOf = (model, surgery, name) =>
+  surgeryNamed(model, surgery).measures.find(({ measure }) => measure === name);
+const doseOf = (model, surgery, dose) => surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose));
+const isConfirmed = (model, surgery) => confirmed(measureOf(model, surgery, 'entropy').slope);
+const verdict = (is) => (is ? 'confirmed' : 'not confirmed');
 
 export const numbers = {
-  /** Slope of measured on predicted change: its value, or the interval. */
-  'surgery-slope': (model, surgery, measure) =>
-    written(surgeryNamed(model, surgery).measures.find((it) => it.measure === measure).slope.value, 2),
-  'surgery-slope-interval': (model, surgery, measure) => {
-    const { low, high } = surgeryNamed(model, surgery).measures.find((it) => it.measure === measure).slope;
-    return `${written(low, 2)} to ${written(high, 2)}`;
-  },
-  'surgery-theory': (model, surgery) => written(surgeryNamed(model, surgery).theory.value, 3),
-  'surgery-theory-interval': (model, surgery) => {
-    const { low, high } = surgeryNamed(model, surgery).theory;
-    return `${written(low, 3)} to ${written(high, 3)}`;
-  },
+  /** Slope of measured on predicted change. */
+  ...estimated('surgery-slope', (...of) => measureOf(...of).slope, 2),
+  ...estimated('surgery-theory', (model, surgery) => surgeryNamed(model, surgery).theory, 3),
   /** Mean change of the entropy at a dose: `measured`, `null` or `difference`. */
-  'surgery-change': (model, surgery, dose, of) =>
-    written(surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of].value, 3),
-  'surgery-change-interval': (model, surgery, dose, of) => {
-    const { low, high } = surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of];
-    return `${written(low, 3)} to ${written(high, 3)}`;
-  },
+  ...estimated('surgery-change', (model, surgery, dose, of) => doseOf(model, surgery, dose)[of], 3),
   /** Mean change of the loss at a dose: `change`, `null` or `difference`. */
-  'surgery-loss': (model, surgery, dose, of) => written(lossAt(model, surgery, dose)[of].value, 4),
-  'surgery-loss-interval': (model, surgery, dose, of) => {
-    const { low, high } = lossAt(model, surgery, dose)[of];
-    return `${written(low, 4)} to ${written(high, 4)}`;
-  },
+  ...estimated('surgery-loss', (model, surgery, dose, of) => doseOf(model, surgery, dose).loss[of], 4),
+  ...estimated('surgery-without', (model) => modelNamed(model).without, 3),
+  /** `heads` or `layers` of a model. */
+  'surgery-count': (model, of) => String(modelNamed(model)[of]),
+  'surgery-doses': (model) => String(surgeryNamed(model, 'mean').doses.length),
+  'surgery-limits': () => SLOPES.join(' and '),
+  /** Whether the slope of the entropy confirms the hypothesis of the plan. */
+  'surgery-verdict': (model, surgery) => verdict(isConfirmed(model, surgery)),
   /** At how many doses of a surgery the interval of the difference from the null leaves out 0, and the verdict. */
   'surgery-loss-doses': (model, surgery) => String(lossesOf(surgeryNamed(model, surgery)).filter(isApart).length),
-  'surgery-loss-verdict': (model, surgery) =>
-    hasLossEffect(lossesOf(surgeryNamed(model, surgery))) ? 'confirmed' : 'not confirmed',
-  'surgery-without': (model) => written(modelNamed(model).without.value, 3),
-  'surgery-without-interval': (model) => {
-    const { low, high } = modelNamed(model).without;
-    return `${written(low, 3)} to ${written(high, 3)}`;
-  },
+  'surgery-loss-verdict': (model, surgery) => verdict(hasLossEffect(lossesOf(surgeryNamed(model, surgery)))),
+  /** Whether less of a variance costs less than a random change of the size at this dose. */
+  'surgery-cheaper': (model, dose) => verdict(doseOf(model, 'shrink', dose).loss.difference.high < 0),
+  'surgery-claim': (model, claim) => claimed(...CLAIMS[claim](model)),
+};
+
+/** What sentences say of a model in words. */
+const CLAIMS = {
+  'fails-everywhere': (model) => [
+    modelNamed(model).surgeries.every(({ surgery }) => !isConfirmed(model, surgery)),
+    `no surgery's slope is confirmed in ${model}`,
+  ],
+  'fails-both': (model) => [
+    Object.keys(NULLS).every((surgery) => !isConfirmed(model, surgery)),
+    `both surgeries' slopes are not confirmed in ${model}`,
+  ],
+  'never-lower': (model) => [
+    Object.keys(NULLS).every((surgery) =>
+      lossesOf(surgeryNamed(model, surgery)).every(({ loss }) => loss.change.value > 0),
+    ),
+    `no dose lowers the mean loss of ${model}`,
+  ],
+  'index-apart': (model) => [
+    Object.keys(NULLS).every((surgery) => surgeryNamed(model, surgery).theory.high < 1),
+    `the index of localization has slopes below 1 in ${model}`,
+  ],
+  'negative-mean-as-null': (model) => [
+    !isApartFromNull(doseOf(model, 'mean', -0.5).difference),
+    `a mean of -0.5 is not told from its null in ${model}`,
+  ],
+  'shrunk-not-higher': (model) => [
+    doseOf(model, 'shrink', 1).measured.low <= 0,
+    `variance shrunk to 0 does not raise the entropy of ${model}`,
+  ],
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

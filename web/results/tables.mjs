@@ -39,13 +39,36 @@ const WORDS = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'e
 /** A count as a word where there is one. */
 export const word = (count) => WORDS[count] ?? String(count);
 
-/** What may have stood in the place of a text before: other numbers, other counts. */
+/** Words in sentences that results decide, the longer ones first. */
+const DECIDED = [
+  [...WORDS, '\\d+'],
+  ['not confirmed', 'confirmed', 'refuted', 'open'],
+  ['about as much', 'more', 'less'],
+];
+
+/** What may have stood in the place of a text before: other numbers, other counts, another verdict. */
 function formOf(text) {
-  if (WORDS.includes(text)) return `(?:${WORDS.join('|')}|\\d+)`;
+  const decided = DECIDED.find((words) => words.includes(text));
+  if (decided) return `(?:${decided.join('|')})`;
   const plain = text.replace(/^p (?:< )?/, '');
   const number = '[-−+]?\\d+(?:\\.\\d+)?';
   const form = plain.split(NUMBER).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return (plain === text ? '' : 'p (?:< )?') + form.join(number);
+}
+
+/** An interval in a sentence: "-0.297 to -0.206". */
+export const intervalText = ({ low, high }, digits) => `${written(low, digits)} to ${written(high, digits)}`;
+
+/** For `withNumbers`: the value of an estimate, and under `NAME-interval` its interval. */
+export const estimated = (name, of, digits) => ({
+  [name]: (...args) => written(of(...args).value, digits),
+  [`${name}-interval`]: (...args) => intervalText(of(...args), digits),
+});
+
+/** Nothing, before a sentence that a results file would refute if `holds` were false. */
+export function claimed(holds, what) {
+  if (!holds) throw new Error(`the results no longer say that ${what}: write the sentence anew`);
+  return '';
 }
 
 /**

@@ -1,17 +1,11 @@
 // The tables of the page with the results of the experiments on causes, by the rules of their plan (README.md).
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { table } from '../../../web/results/tables.mjs';
+import { readFileSync } from 'node:fs';
+import { claimed, table } from '../../../web/results/tables.mjs';
 import { analysed, runsOf, shown } from '../tables.mjs';
 
-/** The results of an experiment of this folder; null while it has no run. */
-function read(name) {
-  const file = fileURLToPath(new URL(`${name}.results.json`, import.meta.url));
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
-}
+/** The results of an experiment of this folder. */
+const read = (name) => JSON.parse(readFileSync(new URL(`${name}.results.json`, import.meta.url), 'utf8'));
 const results = read('equal-deviation');
-/** Of early warnings, by the beginning of the names of their tables. */
-const warnings = { 'early-warning': read('early-warning'), 'early-warning ramp': read('early-warning-ramp') };
 
 /** Of the hypotheses by number, and what their intervals are of. */
 const PREDICTIONS = [
@@ -35,25 +29,28 @@ const measured = (method, measure) => results.summary.find(({ axes }) => axes.me
 const stateOf = (of) =>
   `${runsOf(of)} of ${runsOf(of) + of.missing.length} planned runs have a result; ${Object.keys(of.columns.failures).length} of them failed.`;
 
-/** The experiments on early warning by the words of sentences: `faults` and `ramp`. */
-const ofWarning = (name) => warnings[name === 'ramp' ? 'early-warning ramp' : 'early-warning'];
+/** Of sentences and tables on early warning: the results, which of their analyses, and the groups of its tests. */
+const [FAULTS, RAMPS] = ['early-warning', 'early-warning-ramp'].map(read);
+const TESTED = ['hypothesis', 'hypothesis-llama'];
+const WARNINGS = {
+  faults: { of: FAULTS, groups: TESTED },
+  ramp: { of: RAMPS, groups: TESTED },
+};
+/** The rows of a kind of one of its analyses. */
+const warned = ({ of, at = 0 }, kind) => of.analysis[at].rows.filter((row) => row.of === kind);
+/** Names of sentences have no spaces. */
+const spaced = (name) => name.replace('z_score', 'z score');
 /** The row of a signal, or of the `line` or the `chosen` one, in a group. */
 const warningOf = (name, group, signal) =>
-  warned(ofWarning(name), 'signal').find(
+  warned(WARNINGS[name], 'signal').find(
     (row) =>
       row.group === group &&
-      (signal === 'line'
-        ? row.given
-        : signal === 'chosen'
-          ? row.chosen
-          : row.signal === signal.replace('z_score', 'z score') && !row.given),
+      (signal === 'line' ? row.given : signal === 'chosen' ? row.chosen : row.signal === spaced(signal) && !row.given),
   );
 const advantageOf = (name, group, signal, against) =>
-  warned(ofWarning(name), 'advantage').find(
-    (row) =>
-      row.group === group && row.against === against.replace('z_score', 'z score') && row.given === (signal === 'line'),
+  warned(WARNINGS[name], 'advantage').find(
+    (row) => row.group === group && row.against === spaced(against) && row.given === (signal === 'line'),
   );
-const warned = (of, kind) => analysed(of, 'early_warning').filter((row) => row.of === kind);
 const percent = (count, of) => (of > 0 ? `${count} of ${of}` : '');
 /** A signal as the tables name it: with its direction, or its given line. */
 const signalName = ({ signal, direction, given, threshold }) =>
@@ -78,16 +75,11 @@ function filledTable(titles, rows) {
   return table(filled(titles), rows.map(filled));
 }
 
-/** Tables of an experiment on early warning: fates, signals over its faults, and the tests of the plan. */
-function warningTables(name, of) {
-  const all = warned(of, 'signal');
-  const groups = [...new Set(all.map(({ group }) => group))];
-  const { fault: faults, model: models } = of.columns.labels;
+/** Tables of an analysis of early warnings: signals over its faults, and the tests of the plan. */
+function warningTables([name, warning]) {
+  const all = warned(warning, 'signal');
+  const { fault: faults, model: models } = warning.of.columns.labels;
   const referred = (row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal);
-  const fateOf = (fault, model) => {
-    const fate = warned(of, 'runs').find((row) => row.fault === fault && row.model === model);
-    return fate.runs === 0 ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
-  };
   const separated = Object.keys(all[0]).filter((key) => key.startsWith('separation_'));
   const ofSignals = (group) =>
     filledTable(
@@ -99,65 +91,48 @@ function warningTables(name, of) {
           ...[shown(row.timing, 2), probability(row.timing_p), ...separated.map((key) => shown(row[key], 2))],
         ]),
     );
+  const fateOf = (fault, model) => {
+    const fate = warned(warning, 'runs').find((row) => row.fault === fault && row.model === model);
+    return fate.runs === 0 ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
+  };
+  const faultCell = (row) =>
+    [
+      row.own_healthy > 0 && `${percent(row.own_alarms, row.own_healthy)} false`,
+      row.failing > 0 && `${percent(row.detected, row.failing)} detected, lead ${shown(row.lead, 0)}`,
+    ]
+      .filter(Boolean)
+      .join('; ');
+  const [tested, held] = warning.groups;
   return {
-    [`${name} state`]: stateOf(of),
+    [`${name} state`]: stateOf(warning.of),
     [`${name} fates`]: table(
       ['fault', ...models.map(code)],
       faults.map((fault) => [code(fault), ...models.map((model) => fateOf(fault, model))]),
     ),
     [`${name} tests`]: table(
       ['alarm', 'against', 'models', 'failing runs', 'steps earlier, median', '95% interval', 'over seeds', 'verdict'],
-      warned(of, 'advantage')
-        .filter(({ runs }) => runs > 0)
+      warned(warning, 'advantage')
+        .filter(({ runs, group }) => runs > 0 && warning.groups.includes(group))
         .map((row) => [
           row.given ? `${code(row.signal)}, freezing line` : `${code(row.signal)} (chosen)`,
-          ...[code(row.against), row.group.endsWith('llama') ? 'llama' : 'others', row.runs],
+          ...[code(row.against), row.group === held ? 'llama' : 'others', row.runs],
           ...[shown(row.steps, 0), interval(row, 0), interval({ low: row.seeds_low, high: row.seeds_high }, 0)],
           row.verdict ?? '',
         ]),
     ),
-    [`${name} signals`]: ofSignals('hypothesis'),
-    [`${name} signals on llama`]: ofSignals('hypothesis-llama'),
-    [`${name} faults`]: table(
-      ['fault', ...all.filter((row) => row.group === 'hypothesis' && referred(row)).map(signalName)],
-      groups
-        .filter((group) => faults.includes(group))
-        .map((group) => [
-          code(group),
-          ...all
-            .filter((row) => row.group === group && referred(row))
-            .map((row) =>
-              [
-                row.own_healthy > 0 && `${percent(row.own_alarms, row.own_healthy)} false`,
-                row.failing > 0 && `${percent(row.detected, row.failing)} detected, lead ${shown(row.lead, 0)}`,
-              ]
-                .filter(Boolean)
-                .join('; '),
-            ),
-        ]),
+    [`${name} signals`]: ofSignals(tested),
+    [`${name} signals on llama`]: ofSignals(held),
+    [`${name} by fault`]: table(
+      ['fault', ...all.filter((row) => row.group === tested && referred(row)).map(signalName)],
+      faults
+        .filter((fault) => all.some(({ group }) => group === fault))
+        .map((fault) => [code(fault), ...all.filter((row) => row.group === fault && referred(row)).map(faultCell)]),
     ),
   };
 }
 
-/** What src/python/eigenscope_monitor.py can compute of the signals; it needs no others. */
-const MONITORED =
-  /^(spread|eta_f|sigma_max|mean|stable_rank|entropy|sink)\.|^(train_loss|bits_per_byte|gradient_norm|z score)$/;
-
-/** The thresholds of the experiment whose failures develop, as lines of that file. */
-export function alarms() {
-  const ramp = warnings['early-warning ramp'];
-  const rows = ramp ? warned(ramp, 'signal').filter(({ group, given }) => group === 'hypothesis' && !given) : [];
-  return rows
-    .filter(({ signal }) => MONITORED.test(signal))
-    .map(({ signal, direction, threshold }) => `    ("${signal}", ${direction}, ${threshold}),\n`)
-    .join('');
-}
-
 /** By the marker of their place in the page: tables in Markdown. */
-export function tables() {
-  const published = Object.entries(warnings).filter(([, of]) => of);
-  return Object.assign({}, results && deviationTables(), ...published.map((entry) => warningTables(...entry)));
-}
+export const tables = () => Object.assign(deviationTables(), ...Object.entries(WARNINGS).map(warningTables));
 
 function deviationTables() {
   const known = costs().filter(({ seeds }) => seeds > 0);
@@ -202,11 +177,42 @@ function deviationTables() {
 
 const methodOf = (method) => methods().find((row) => row.method === method);
 const testOf = (path, against) => tests().find((row) => row.path === path && row.against === against);
-const shareOf = (method) =>
-  verdicts()
-    .find(({ hypothesis }) => hypothesis === 2)
-    .checks.find(({ what }) => what === method);
+const verdictOf = (number) => verdicts().find(({ hypothesis }) => hypothesis === Number(number));
+const shareOf = (method) => verdictOf(2).checks.find(({ what }) => what === method);
 const costOf = (path, share) => costs().find((row) => row.path === path && row.share === Number(share));
+
+/** What sentences say in words: whether it holds, and what it is. */
+const CLAIMS = {
+  'plain-stays-or-grows': () => {
+    const [least, ...larger] = ['1e-5', '1e-4', '1e-3'].map((c) => methodOf(`plain-k2-${c}`).deviation);
+    const isKept = Math.abs(least - 1) < 0.1 && larger.every((deviation) => deviation > 1);
+    return [isKept && costOf('plain-k2', 0.75).reached === 0, 'the plain form keeps or raises the deviation'];
+  },
+  bounded: () => {
+    const { failed, checks } = verdictOf(1);
+    return [failed === 0 && checks.every(({ high }) => high < 0), 'the deviation falls with c and no run fails'];
+  },
+  'price-rises': () => {
+    const [zero, two, four] = ['metric-k0', 'metric-k2', 'metric-k4'].map((path) => costOf(path, 0.75));
+    return [zero.high < two.low && two.high < four.low, 'the price rises with the target'];
+  },
+  'random-no-dearer': () => [
+    costOf('random-k2', 0.75).cost <= costOf('frobenius-k2', 0.75).high,
+    'a penalty on a random direction costs no more than the Frobenius form',
+  ],
+  'none-confirmed': () => [
+    Object.values(WARNINGS).every((it) => warned(it, 'advantage').every(({ verdict }) => verdict !== 'confirmed')),
+    'no alarm is confirmed',
+  ],
+  'as-by-chance': () => [
+    warningOf('ramp', 'hypothesis', 'chosen').null_p > 0.05,
+    'the lead of the chosen alarm is that of exchanged trajectories',
+  ],
+  'no-lead': () => [
+    warned(WARNINGS.faults, 'signal').every(({ group, detected }) => group !== 'hypothesis' || detected === 0),
+    'no signal detects a failure after an injected fault',
+  ],
+};
 
 export const numbers = {
   /** A number of a signal of an experiment on early warning, such as `lead` or `false_alarms`, in a group. */
@@ -223,7 +229,7 @@ export const numbers = {
   'warning-verdict': (name, group, signal, against) => advantageOf(name, group, signal, against).verdict,
   /** The least value of a number over the signals of an experiment on early warning. */
   'warning-least': (name, field, digits) => {
-    const rows = warned(ofWarning(name), 'signal').filter(({ group }) => group === 'hypothesis');
+    const rows = warned(WARNINGS[name], 'signal').filter(({ group }) => group === 'hypothesis');
     return shown(Math.min(...rows.map((row) => row[field])), Number(digits));
   },
   /** Mean loss minus the baseline's of a method, and its interval. */
@@ -233,8 +239,19 @@ export const numbers = {
   'method-number': (method, name, digits = 2) => shown(methodOf(method)[name], Number(digits)),
   /** Cost of a path at a share of the baseline's deviation. */
   'cost-at': (path, share, digits = 3) => shown(costOf(path, share).cost, Number(digits)),
-  'cost-seeds': (path, share) => String(costOf(path, share).reached),
+  'cost-seeds': (path, share, of = 'reached') => String(costOf(path, share)[of]),
   'cost-interval-at': (path, share, digits = 3) => interval(costOf(path, share), Number(digits)),
+  /** Whether the first path costs more than the second, by the interval of the difference. */
+  'cost-compared': (path, against) => {
+    const { low, high } = testOf(path, against);
+    return low > 0 ? 'more' : high < 0 ? 'less' : 'about as much';
+  },
+  'deviation-verdict': (hypothesis) => verdictOf(hypothesis).verdict,
+  'deviation-claim': (claim) => claimed(...CLAIMS[claim]()),
+  'warning-claim': (claim) => claimed(...CLAIMS[claim]()),
+  /** The median step at which runs of a fault and model reach the failure level. */
+  'warning-reached': (name, fault, model) =>
+    String(warned(WARNINGS[name], 'runs').find((row) => row.fault === fault && row.model === model).reached),
   /** Difference of the costs of two paths at the tested share, and its interval. */
   'cost-difference': (path, against, digits = 3) => shown(testOf(path, against).difference, Number(digits)),
   /** The interval of the biases' share of a method, and its mean. */
