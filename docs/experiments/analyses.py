@@ -3,6 +3,7 @@
 An analysis is a function of `results` and of its settings that returns rows, which publish.py rounds and writes
 below its name into `analysis`. Runs that failed (`results.failed`) count in no mean."""
 import math
+from collections import defaultdict
 
 import numpy as np
 
@@ -26,15 +27,14 @@ def finished(results, cells, *columns):
     return cells[kept]
 
 
-def paired(results, measure, cells, others):
-    """Values of the measure of those seeds that both groups have, in one order."""
-    column = results.final[measure]
-    own, other = (
-        {int(results.seed[i]): column[i] for i in finished(results, group, column)}
-        for group in (cells, others)
-    )
-    seeds = [seed for seed in own if seed in other]
-    return [own[seed] for seed in seeds], [other[seed] for seed in seeds]
+def by_seed(results, cells, column):
+    """The values of those of the cells that finished, by their seeds."""
+    return {int(results.seed[i]): column[i] for i in finished(results, cells, column)}
+
+
+def paired(own, other):
+    """Differences of those seeds that both groups have a finite value of."""
+    return np.array([own[s] - other[s] for s in own if s in other and math.isfinite(own[s] - other[s])])
 
 
 def summary(results, measures, families):
@@ -50,18 +50,14 @@ def summary(results, measures, families):
         for measure in measures:
             column = results.final[measure]
             values = column[finished(results, cells, column)]
-            row[measure] = {
-                "runs": len(values),
-                "mean": stats.mean(values),
-                "deviation": stats.deviation(values),
-            }
+            row[measure] = {"runs": len(values), "mean": stats.mean(values), "deviation": stats.deviation(values)}
             if "baseline" not in results.grid or baseline is None or baseline is cells:
                 continue
-            pairs = paired(results, measure, cells, baseline)
-            difference, p = stats.paired_t(*pairs)
-            row[measure].update(pairs=len(pairs[0]), difference=difference, p=p)
+            pairs = paired(*(by_seed(results, group, column) for group in (cells, baseline)))
+            difference, p = stats.t_test(pairs)
+            row[measure].update(pairs=len(pairs), difference=difference, p=p)
             if measure in families:
-                row[measure].update(zip(("low", "high"), stats.paired_interval(*pairs)))
+                row[measure].update(stats.interval(pairs))
         rows.append(row)
     for measure in families:
         tested = [row[measure] for row in rows if "p" in row[measure]]
@@ -82,7 +78,7 @@ def contrasts(results, tests, below=None, margin=None):
         below = results.references[below]
     cells_of = {tuple(labels.items()): cells for labels, cells in groups_of(results, results.axes)}
 
-    def by_seed(labels, failed):
+    def outcomes(labels, failed):
         cells = cells_of.get(tuple((name, labels[name]) for name in results.axes), np.array([], int))
         done = set(finished(results, cells, results.outcome).tolist())
         return {
@@ -92,17 +88,17 @@ def contrasts(results, tests, below=None, margin=None):
         }
 
     def columns(test, failed=None):
-        terms = [by_seed(labels, failed) for _, labels in test]
+        terms = [outcomes(labels, failed) for _, labels in test]
         seeds = [seed for seed in terms[0] if all(seed in term for term in terms)]
         return np.array([[term[seed] for seed in seeds] for term in terms]).reshape(len(terms), -1)
 
     rows = []
     for test in tests:
         sums = np.array([weight for weight, _ in test]) @ columns(test)
-        difference, p = stats.paired_t(sums, np.zeros(len(sums)))
-        low, high = stats.paired_interval(sums, np.zeros(len(sums)))
-        row = {"pairs": len(sums), "difference": difference, "low": low, "high": high, "p": p}
+        difference, p = stats.t_test(sums)
+        row = {"pairs": len(sums), "difference": difference, **stats.interval(sums), "p": p}
         if margin is not None:
+            low, high = row["low"], row["high"]
             inside, outside = low > -margin and high < margin, low > margin or high < -margin
             row["margin"] = "inside" if inside else "outside" if outside else "open"
         if below is not None and len(sums) > 0:
@@ -111,12 +107,8 @@ def contrasts(results, tests, below=None, margin=None):
             only_second = int((second & ~first).sum())
             row.update(only_first=only_first, only_second=only_second)
             row.update(share_difference=(only_first - only_second) / len(first))
-            row.update(
-                zip(
-                    ("share_low", "share_high"),
-                    stats.newcombe(both, only_first, only_second, len(first)),
-                )
-            )
+            ends = stats.newcombe(both, only_first, only_second, len(first))
+            row.update(zip(("share_low", "share_high"), ends))
             row["mcnemar"] = stats.mcnemar(only_first, only_second)
             row["fisher"] = stats.fisher(int(first.sum()), len(first), int(second.sum()), len(second))
         rows.append(row)
@@ -142,12 +134,10 @@ def mediation(results, axis, labels, at, mediator, step, draws):
         and all(results.label(name, i) == label for name, label in at.items())
     ]
     by_label = [{row[0]: row[2] for row in rows if row[1] == float(label)} for label in labels]
-    both = [seed for seed in by_label[0] if seed in by_label[-1]]
-    if not both:
+    pairs = paired(by_label[-1], by_label[0])
+    if not len(pairs):
         return []
-    pairs = [[own[seed] for seed in both] for own in (by_label[-1], by_label[0])]
-    difference, p = stats.paired_t(*pairs)
-    low, high = stats.paired_interval(*pairs)
+    difference, p = stats.t_test(pairs)
 
     def correlations(chosen):
         _, label, measure, outcome = np.array(chosen).T
@@ -163,7 +153,7 @@ def mediation(results, axis, labels, at, mediator, step, draws):
     total, partial = correlations(rows)
     return [
         {
-            **{"runs": len(rows), "pairs": len(both), "difference": difference, "low": low, "high": high, "p": p},
+            **{"runs": len(rows), "pairs": len(pairs), "difference": difference, **stats.interval(pairs), "p": p},
             **{"total": total, "total_low": ends[0, 0], "total_high": ends[1, 0]},
             **{"partial": partial, "partial_low": ends[0, 1], "partial_high": ends[1, 1]},
         }
@@ -186,35 +176,15 @@ def sensitivity(results, axis, group, tolerance, reach):
                 steps = results.below[level]
                 below = finished(results, own, steps)
                 mean_step = stats.mean(steps[below])
-                reached.append(
-                    {"level": level, "reached": len(below), "runs": len(own), "mean_step": mean_step}
-                )
-            points.append(
-                {
-                    axis: at,
-                    "runs": len(own),
-                    "failures": len(own) - len(done),
-                    "mean": stats.mean(results.outcome[done]),
-                    "reached": reached,
-                }
-            )
+                reached.append({"level": level, "reached": len(below), "runs": len(own), "mean_step": mean_step})
+            ends = {"mean": stats.mean(results.outcome[done]), "reached": reached}
+            points.append({axis: at, "runs": len(own), "failures": len(own) - len(done), **ends})
         known = [point for point in points if math.isfinite(point["mean"])]
         best = min((point["mean"] for point in known), default=math.nan)
-        stable = [
-            point[axis]
-            for point in known
-            if point["failures"] == 0 and point["mean"] - best <= tolerance
-        ]
-        rows.append(
-            {
-                group: labels[group],
-                "best": best,
-                "values": len(points),
-                "mean_excess": stats.mean([point["mean"] - best for point in known]),
-                "largest_stable": max(stable, default=math.nan),
-                "points": points,
-            }
-        )
+        stable = [it[axis] for it in known if it["failures"] == 0 and it["mean"] - best <= tolerance]
+        row = {group: labels[group], "best": best, "values": len(points)}
+        row["mean_excess"] = stats.mean([point["mean"] - best for point in known])
+        rows.append({**row, "largest_stable": max(stable, default=math.nan), "points": points})
     return rows
 
 
@@ -294,29 +264,20 @@ def freezing(results, by):
     for labels, cells in groups_of(results, by):
         residual = results.initial["residual"][cells]
         unlike = min(1.0, stats.mean(residual**2 / (1 - 1 / length)))
-        scales = {
-            alpha: freezing_scale(
-                key_logit_variance(alpha, width, width // settings["heads"], unlike), length
-            )
-            for alpha in sorted({float(results.label("alpha", i)) for i in cells})
-        }
+        alphas = sorted({float(results.label("alpha", i)) for i in cells})
+        head_width = width // settings["heads"]
+        scales = {at: freezing_scale(key_logit_variance(at, width, head_width, unlike), length) for at in alphas}
         predicted = np.full(results.size, math.nan)
         for i in cells:
             scale = scales[float(results.label("alpha", i))]
             predicted[i] = (float(results.label("init_scale", i)) / scale) ** 4
         outcome, predictor = combination_means(results, cells, predicted)
         beyond = predictor > 1
-        rows.append(
-            {
-                "axes": labels,
-                "unlike": unlike,
-                "scales": [{"alpha": at, "init_scale": scale} for at, scale in scales.items()],
-                "beyond": int(beyond.sum()),
-                "mean_beyond": stats.mean(outcome[beyond]),
-                "mean_before": stats.mean(outcome[~beyond]),
-                **prediction(outcome, predictor),
-            }
-        )
+        row = {"axes": labels, "unlike": unlike}
+        row["scales"] = [{"alpha": at, "init_scale": scale} for at, scale in scales.items()]
+        row |= {"beyond": int(beyond.sum()), "mean_beyond": stats.mean(outcome[beyond])}
+        row["mean_before"] = stats.mean(outcome[~beyond])
+        rows.append(row | prediction(outcome, predictor))
     return rows
 
 
@@ -362,30 +323,32 @@ def relation(results, of, by=()):
     return rows
 
 
+def methods_by_seed(results, *columns):
+    """{method: {seed: run}} of the runs with a result in these columns and the outcome; {method: its failed runs}."""
+    runs, failed = defaultdict(dict), {}
+    for labels, cells in groups_of(results, ["method"]):
+        done = finished(results, cells, results.outcome, *columns)
+        runs[labels["method"]] = {int(results.seed[i]): i for i in done}
+        failed[labels["method"]] = int(results.failed[cells].sum())
+    return runs, failed
+
+
 def paths_at_deviation(results, paths, baseline, variance):
     """For each path (name: labels of `method` in order) and each seed whose baseline and all runs of the path have a
     result: the points (deviation over the baseline's, loss minus the baseline's), beginning with the baseline. The
     deviation is the root of the measure `variance`; runs that failed are left out."""
     column = results.final[variance]
-    runs = {}
-    for i in range(results.size):
-        runs[results.label("method", i), int(results.seed[i])] = i
-
-    def ended(i):
-        return not results.failed[i] and math.isfinite(results.outcome[i]) and math.isfinite(column[i])
-
+    ended, _ = methods_by_seed(results, column)
+    ran = {(results.label("method", i), int(results.seed[i])) for i in range(results.size)}
     found = {}
     for name, labels in paths.items():
         found[name] = {}
-        for seed in sorted(set(results.seed.tolist())):
-            start = runs.get((baseline, seed))
-            own = [runs.get((label, seed)) for label in labels]
-            if start is None or not ended(start) or None in own:
+        for seed, start in sorted(ended[baseline].items()):
+            if not all((label, seed) in ran for label in labels):
                 continue
+            own = [ended[label][seed] for label in labels if seed in ended[label]]
             found[name][seed] = [(1.0, 0.0)] + [
-                (math.sqrt(column[i] / column[start]), results.outcome[i] - results.outcome[start])
-                for i in own
-                if ended(i)
+                (math.sqrt(column[i] / column[start]), results.outcome[i] - results.outcome[start]) for i in own
             ]
     return found
 
@@ -404,35 +367,21 @@ def equal_deviation(results, paths, baseline, variance, shares, tests, tested, p
     deviation the mean over seeds of cost_at with its 95% interval; then for each pair of `tests` at the share `tested`
     the paired difference of the costs, with p corrected by Holm's method over the tests with at least two pairs."""
     costs = {
-        name: {
-            share: {seed: cost_at(path, share) for seed, path in own.items() if seed != pilot} for share in shares
-        }
+        name: {share: {seed: cost_at(path, share) for seed, path in own.items() if seed != pilot} for share in shares}
         for name, own in paths_at_deviation(results, paths, baseline, variance).items()
     }
     rows = []
     for name in paths:
         for share in shares:
             known = [cost for cost in costs[name][share].values() if math.isfinite(cost)]
-            low, high = stats.paired_interval(known, [0] * len(known))
-            rows.append(
-                {
-                    **{"path": name, "share": share, "seeds": len(costs[name][share]), "reached": len(known)},
-                    **{"cost": stats.mean(known), "low": low, "high": high},
-                }
-            )
+            row = {"path": name, "share": share, "seeds": len(costs[name][share]), "reached": len(known)}
+            rows.append({**row, "cost": stats.mean(known), **stats.interval(known)})
     compared = []
     for first, second in tests:
-        own, other = costs[first][tested], costs[second][tested]
-        seeds = [s for s in own if math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))]
-        pairs = [own[s] for s in seeds], [other[s] for s in seeds]
-        difference, p = stats.paired_t(*pairs)
-        low, high = stats.paired_interval(*pairs)
-        compared.append(
-            {
-                **{"path": first, "against": second, "share": tested, "pairs": len(seeds)},
-                **{"difference": difference, "low": low, "high": high, "p": p},
-            }
-        )
+        pairs = paired(costs[first][tested], costs[second][tested])
+        difference, p = stats.t_test(pairs)
+        row = {"path": first, "against": second, "share": tested, "pairs": len(pairs)}
+        compared.append({**row, "difference": difference, **stats.interval(pairs), "p": p})
     family = [row for row in compared if row["pairs"] > 1]
     for row, p in zip(family, stats.holm([row["p"] for row in family])):
         row["holm"] = p
@@ -444,23 +393,17 @@ def bias_shares(results, baseline, variance, part):
     same seed, the mean loss minus the baseline's with its 95% interval, and mean and largest share that the measure
     `part` has of the measure `variance`."""
     column, own_part = results.final[variance], results.final[part]
-    start = {
-        int(results.seed[i]): i
-        for i in range(results.size)
-        if results.label("method", i) == baseline and not results.failed[i]
-    }
+    runs, failures = methods_by_seed(results, column)
     rows = []
-    for labels, cells in groups_of(results, ["method"]):
-        done = finished(results, cells, results.outcome, column)
-        pairs = [(i, start[int(results.seed[i])]) for i in done if int(results.seed[i]) in start]
+    for method, own in runs.items():
+        pairs = [(i, runs[baseline][seed]) for seed, i in own.items() if seed in runs[baseline]]
         cost = [results.outcome[i] - results.outcome[j] for i, j in pairs]
-        low, high = stats.paired_interval(cost, [0] * len(cost))
         shares = [own_part[i] / column[i] for i, _ in pairs if column[i] > 0]
         rows.append(
             {
-                **{"method": labels["method"], "runs": len(pairs), "failures": int(results.failed[cells].sum())},
+                **{"method": method, "runs": len(pairs), "failures": failures[method]},
                 "deviation": stats.mean([math.sqrt(column[i] / column[j]) for i, j in pairs]),
-                **{"cost": stats.mean(cost), "low": low, "high": high},
+                **{"cost": stats.mean(cost), **stats.interval(cost)},
                 **{"share": stats.mean(shares), "largest_share": max(shares, default=math.nan)},
             }
         )
@@ -481,39 +424,39 @@ def deviation_verdicts(results, family, part, path, strengths, rivals, least, li
     3. the path costs less than each of `rivals` (p corrected);
     4. at some deviation it costs less than nothing."""
     column, parts = results.final[family["variance"]], results.final[part]
-    runs = {(results.label("method", i), int(results.seed[i])): i for i in range(results.size)}
-    ended = {key: i for key, i in runs.items() if not results.failed[i] and math.isfinite(column[i])}
-    seeds = sorted({seed for _, seed in runs} - {family["pilot"]})
-
-    def deviations(method):
-        """By seed, over that of the baseline's run."""
-        return {
-            seed: math.sqrt(column[ended[method, seed]] / column[ended[family["baseline"], seed]])
-            for seed in seeds
-            if (method, seed) in ended and (family["baseline"], seed) in ended
-        }
+    ended, failures = methods_by_seed(results, column)
+    start = ended[family["baseline"]]
 
     def check(what, values):
-        low, high = stats.paired_interval(values, [0] * len(values))
-        return {"what": what, "runs": len(values), "value": stats.mean(values), "low": low, "high": high}
+        return {"what": what, "runs": len(values), "value": stats.mean(values), **stats.interval(values)}
 
     methods = [f"{path}-{strength}" for strength in strengths]
-    of = {method: deviations(method) for method in methods}
+    seeds = {method: [seed for seed in ended[method] if seed in start and seed != family["pilot"]] for method in methods}
+    deviations = {
+        method: {seed: math.sqrt(column[ended[method][seed]] / column[start[seed]]) for seed in seeds[method]}
+        for method in methods
+    }
     falls = [
-        check(f"{after} − {before}", [of[after][seed] - of[before][seed] for seed in of[after] if seed in of[before]])
+        check(f"{after} − {before}", paired(deviations[after], deviations[before]))
         for before, after in zip(methods, methods[1:])
     ]
     form = path.split("-")[0] + "-"
-    failed = sum(bool(results.failed[i]) for (method, _), i in runs.items() if method.startswith(form))
+    failed = sum(count for method, count in failures.items() if method.startswith(form))
     shares = [
-        check(method, [parts[ended[method, seed]] / column[ended[method, seed]] for seed in of[method]])
+        check(method, [parts[i] / column[i] for i in (ended[method][seed] for seed in seeds[method])])
         for method in methods
-        if stats.mean(list(of[method].values())) >= least
+        if stats.mean(list(deviations[method].values())) >= least
     ]
-    rows = equal_deviation(results, **family)
-    tests = [row for row in rows if row.get("against") in rivals and row["path"] == path]
-    costs = [row for row in rows if row["path"] == path and "against" not in row]
+    rows = [row for row in equal_deviation(results, **family) if row["path"] == path]
+    tests = [row for row in rows if row.get("against") in rivals]
+    costs = [row for row in rows if "against" not in row]
     counted = [row for row in tests if row.get("holm", 1.0) < 0.05]
+
+    def checks(of, what, runs, value):
+        """The same of rows of equal_deviation."""
+        names = ("what", "runs", "value", "low", "high")
+        return [dict(zip(names, (what(row), row[runs], row[value], row["low"], row["high"]))) for row in of]
+
     return [
         {
             **{"hypothesis": 1, "failed": failed, "checks": falls},
@@ -531,13 +474,7 @@ def deviation_verdicts(results, family, part, path, strengths, rivals, least, li
         },
         {
             "hypothesis": 3,
-            "checks": [
-                {
-                    **{"what": f"{path} − {row['against']}", "runs": row["pairs"], "value": row["difference"]},
-                    **{"low": row["low"], "high": row["high"]},
-                }
-                for row in tests
-            ],
+            "checks": checks(tests, lambda row: f"{path} − {row['against']}", "pairs", "difference"),
             "verdict": verdict(
                 len(counted) == len(rivals) and all(row["difference"] < 0 for row in counted),
                 any(row["difference"] > 0 for row in counted),
@@ -545,13 +482,7 @@ def deviation_verdicts(results, family, part, path, strengths, rivals, least, li
         },
         {
             "hypothesis": 4,
-            "checks": [
-                {
-                    **{"what": f"at {row['share']}", "runs": row["reached"], "value": row["cost"]},
-                    **{"low": row["low"], "high": row["high"]},
-                }
-                for row in costs
-            ],
+            "checks": checks(costs, lambda row: f"at {row['share']}", "reached", "cost"),
             "verdict": verdict(any(row["high"] < 0 for row in costs), all(row["low"] > 0 for row in costs)),
         },
     ]
@@ -560,14 +491,8 @@ def deviation_verdicts(results, family, part, path, strengths, rivals, least, li
 def tuned(results, labels, baseline):
     """For each seed that the baseline and all labels have, the loss minus the baseline's of the label of the lowest mean
     loss over the other seeds: its mean with the 95% interval."""
-    losses = {
-        label: {
-            int(results.seed[i]): results.outcome[i]
-            for i in range(results.size)
-            if results.label("method", i) == label and not results.failed[i] and math.isfinite(results.outcome[i])
-        }
-        for label in [*labels, baseline]
-    }
+    runs, _ = methods_by_seed(results)
+    losses = {label: {seed: results.outcome[i] for seed, i in runs[label].items()} for label in [*labels, baseline]}
     seeds = sorted(set.intersection(*(set(own) for own in losses.values())))
     if len(seeds) < 2:
         return []
@@ -576,5 +501,4 @@ def tuned(results, labels, baseline):
         others = [other for other in seeds if other != seed]
         best = min(labels, key=lambda label: stats.mean([losses[label][other] for other in others]))
         chosen.append(losses[best][seed] - losses[baseline][seed])
-    low, high = stats.paired_interval(chosen, [0] * len(chosen))
-    return [{"seeds": len(seeds), "difference": stats.mean(chosen), "low": low, "high": high}]
+    return [{"seeds": len(seeds), "difference": stats.mean(chosen), **stats.interval(chosen)}]

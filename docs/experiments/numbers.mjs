@@ -1,7 +1,7 @@
 // The numbers in sentences on experiments, from their results files.
-import { word } from '../../web/results/tables.mjs';
+import { intervalText, shown, word } from '../../web/results/tables.mjs';
 import { resultsOf } from './controls/tables.mjs';
-import { analysed, analysisOf, results as experiments, shown } from './tables.mjs';
+import { analysed, analysisOf, results as experiments } from './tables.mjs';
 
 /** Those of the controls too that have a run. */
 const controls = ['sign-post-norm', 'paper-mean', 'out-of-the-way'].map((name) => [name, resultsOf(name)]);
@@ -58,9 +58,6 @@ function contrastOf(experiment, first, second) {
 /** The families of direct comparisons of an experiment, in the order of its plan. */
 const familiesOf = (experiment) =>
   results[EXPERIMENTS[experiment].name].analysis.filter(({ kind }) => kind === 'contrasts');
-
-/** A 95% interval in a sentence: "-0.297 to -0.206". */
-const intervalText = ({ low, high }, digits) => [low, high].map((it) => shown(it, Number(digits))).join(' to ');
 
 /** The smallest and the largest of some numbers. */
 const span = (values, digits) => [Math.min(...values), Math.max(...values)].map((it) => shown(it, digits)).join(' to ');

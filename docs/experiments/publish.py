@@ -58,10 +58,7 @@ def signs(**at):
 
 
 # Of the plan in controls/README.md.
-AT_002, AT_0003 = (
-    {"learning_rate": "0.02", "steps": "1600"},
-    {"learning_rate": "0.003", "steps": "1600"},
-)
+AT_002, AT_0003 = {"learning_rate": "0.02", "steps": "1600"}, {"learning_rate": "0.003", "steps": "1600"}
 LATER = {**AT_0003, "steps": "6400"}
 FORMS = {"locater": ["0.001"], "frobenius": ["0.001", "0.1"], "effective": ["0.001", "0.1"]}
 PAPER = [
@@ -152,25 +149,13 @@ def early_warnings(*analysed, **settings):
 
 
 # Every measure that is kept of the tuned runs is also compared.
-TUNED = [
-    "bits_per_byte",
-    "entropy",
-    "mean",
-    "variance",
-    "variance_frobenius",
-    "localization",
-    "residual",
-]
+TUNED = ["bits_per_byte", "entropy", "mean", "variance", "variance_frobenius", "localization", "residual"]
 
 # By the name of an experiment: the measures that are kept of its runs, the first of `final` being the outcome, and
 # its analyses; `summary` names those that are compared over runs, `families` those of them whose tests are corrected
 # together (all of them without it).
 EXPERIMENTS = {
-    "regularizers": {
-        "digits": 6,
-        "final": TUNED,
-        "summary": TUNED,
-    },
+    "regularizers": {"digits": 6, "final": TUNED, "summary": TUNED},
     "learning-rate": {
         "digits": 4,
         "final": ["bits_per_byte", "entropy", "self_mass", "variance_frobenius", "mean"],
@@ -180,12 +165,7 @@ EXPERIMENTS = {
         "analyses": [
             (
                 analyses.sensitivity,
-                {
-                    "axis": "learning_rate",
-                    "group": "method",
-                    "tolerance": 0.25,
-                    "reach": [4.5, 4, 3.75],
-                },
+                {"axis": "learning_rate", "group": "method", "tolerance": 0.25, "reach": [4.5, 4, 3.75]},
             ),
             (
                 analyses.contrasts,
@@ -228,32 +208,18 @@ EXPERIMENTS = {
         "curve": [*DRIVERS, "last_residual"],
         "analyses": [
             (analyses.share, {"below": 4.2}),
-            (
-                analyses.contrasts,
-                {"tests": signs(depth="8", init_scale="2"), "below": 4.2},
-            ),
+            (analyses.contrasts, {"tests": signs(depth="8", init_scale="2"), "below": 4.2}),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
             (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
             (
                 analyses.plateau,
-                {
-                    "below": 4.5,
-                    "drivers": [*DRIVERS, "last_residual"],
-                    "at": {"depth": "8", "init_scale": "2"},
-                },
+                {"below": 4.5, "drivers": [*DRIVERS, "last_residual"], "at": {"depth": "8", "init_scale": "2"}},
             ),
         ],
     },
     "paper-setting": {
         "digits": 7,
-        "final": [
-            "perplexity",
-            "entropy",
-            "variance",
-            "variance_frobenius",
-            "logit_variance",
-            "bias_part",
-        ],
+        "final": ["perplexity", "entropy", "variance", "variance_frobenius", "logit_variance", "bias_part"],
         "summary": ["perplexity", "entropy", "variance_frobenius", "logit_variance", "bias_part"],
         "families": ["perplexity", "entropy"],
     },
@@ -369,10 +335,7 @@ EXPERIMENTS = {
         horizons=[20, 50, 100],
     ),
     "causes/early-warning-ramp": early_warnings(
-        {
-            "groups": [ramps("pre", "llama")],
-            "held": {"model": ["llama"]},
-        },
+        {"groups": [ramps("pre", "llama")], "held": {"model": ["llama"]}},
         starts={"spike-5": 100, "random-5": 100},
         rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5"]},
         horizons=[20, 48, 100],
@@ -513,9 +476,7 @@ class Results:
             for row in ("initial", "final")
         )
         self.outcome_name, self.outcome = next(iter(self.final.items()))
-        self.below = {
-            float(level): np.array(column, float) for level, column in columns["below"].items()
-        }
+        self.below = {float(level): np.array(column, float) for level, column in columns["below"].items()}
         self.steps = columns["curve"].get("step", [])
         steps = len(self.steps)
         self.curve = {

@@ -41,10 +41,9 @@ def student_two_sided(t, freedom):
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
-def paired_t(a, b):
-    """(mean difference, two-sided p) of a - b; p is NaN where the differences are all alike or only one."""
-    differences = np.asarray(a, float) - np.asarray(b, float)
-    center, spread, n = mean(differences), deviation(differences), len(differences)
+def t_test(values):
+    """(mean, two-sided p of a mean of 0); p is NaN where the values are all alike or only one."""
+    center, spread, n = mean(values), deviation(values), len(values)
     if not spread > 0:
         return center, math.nan
     return center, student_two_sided(center / (spread / math.sqrt(n)), n - 1)
@@ -59,14 +58,11 @@ def student_quantile(freedom):
     return low
 
 
-def paired_interval(a, b):
-    """95% interval of the mean of a - b by Student's t; NaN for fewer than two pairs."""
-    differences = np.asarray(a, float) - np.asarray(b, float)
-    n = len(differences)
-    if n < 2:
-        return math.nan, math.nan
-    half = student_quantile(n - 1) * deviation(differences) / math.sqrt(n)
-    return mean(differences) - half, mean(differences) + half
+def interval(values):
+    """95% interval of the mean by Student's t, `low` and `high`; NaN for fewer than two values."""
+    n = len(values)
+    half = student_quantile(n - 1) * deviation(values) / math.sqrt(n) if n > 1 else math.nan
+    return {"low": mean(values) - half, "high": mean(values) + half}
 
 
 def holm(ps):
@@ -148,9 +144,7 @@ def rank_correlation(a, b):
 
 def partial_correlation(a, b, given):
     """Spearman's of a and b, without what the ranks of `given` account for linearly."""
-    ab, ag, bg = (
-        rank_correlation(*pair) for pair in ((a, b), (a, given), (b, given))
-    )
+    ab, ag, bg = (rank_correlation(*pair) for pair in ((a, b), (a, given), (b, given)))
     left = (1 - ag * ag) * (1 - bg * bg)
     return (ab - ag * bg) / math.sqrt(left) if left > 0 else math.nan
 

@@ -1,7 +1,7 @@
 // The tables of the pages on experiments, from their results files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table, written } from '../../web/results/tables.mjs';
+import { code, intervalText, shown, table } from '../../web/results/tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
@@ -17,20 +17,15 @@ export const results = Object.fromEntries(
 /** The runs of an experiment that have a result. */
 export const runsOf = ({ columns }) => columns.seed.length;
 
-/** '' for what is not there. */
-export const shown = (value, digits) => written(value, digits, '');
 /** The same with three digits after the point, of large ones with two digits in all. */
 const brief = (value) => (value < 1e4 ? shown(value, 3) : value.toExponential(1).replace('+', ''));
-const code = (text) => `\`${text}\``;
 
 /** One of an experiment's analyses, and its rows. */
 export const analysisOf = ({ analysis }, kind) => analysis.find((it) => it.kind === kind);
 export const analysed = (of, kind) => analysisOf(of, kind).rows;
-const interval = ({ low, high }, digits) =>
-  (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
 /** A difference with its interval, and the p value of its test corrected by Holm's method. */
 const TESTED = ['95% interval', 'p (Holm)'];
-const test = (of, digits) => [shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)];
+const test = (of, digits) => [shown(of.difference, digits), intervalText(of, digits), shown(of.holm, 3)];
 /** The mean and the paired test of a measure, and the number of runs. */
 const tested = (of, digits) => [of.runs, shown(of.mean, digits), ...test(of, digits)];
 /** By the numbers that the labels of axes are. */
@@ -195,7 +190,7 @@ const TABLES = {
               runs,
               below,
               shown(share, 2),
-              `${shown(low, 2)} to ${shown(high, 2)}`,
+              intervalText({ low, high }, 2),
               ...tested(bits_per_byte, 3).slice(1),
               ...tested(last_residual, 3).slice(1),
             ];
@@ -226,14 +221,8 @@ const TABLES = {
     'trainability-map',
     (results) =>
       table(
-        [
-          'cells of',
-          'cells',
-          'measure at initialization',
-          'rank correlation with the loss',
-          'at equal s (mean)',
+        'cells of | cells | measure at initialization | rank correlation with the loss | at equal s (mean) | ' +
           'area under the curve',
-        ],
         analysed(results, 'predictors').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
           row.predictor === 'init_scale' ? 's' : code(row.predictor),
@@ -247,17 +236,8 @@ const TABLES = {
     'trainability-map',
     (results) =>
       table(
-        [
-          'cells of',
-          '1 - p',
-          's at alpha = 0.07',
-          's at alpha = 1',
-          'cells beyond',
-          'mean loss beyond',
-          'mean loss before',
-          'rank correlation',
-          'area under the curve',
-        ],
+        'cells of | 1 - p | s at alpha = 0.07 | s at alpha = 1 | cells beyond | mean loss beyond | ' +
+          'mean loss before | rank correlation | area under the curve',
         analysed(results, 'freezing').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
           ...[0.0667, 1].map((alpha) => shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2)),
@@ -343,17 +323,8 @@ const TABLES = {
     'regularizers',
     ({ summary }) =>
       table(
-        [
-          'regularizer',
-          'bits per byte',
-          'entropy',
-          'mean eigenvalue',
-          'variance, tr(W²)',
-          'variance, Frobenius',
-          'rank floor',
-          'predicted L',
-          'residual',
-        ],
+        'regularizer | bits per byte | entropy | mean eigenvalue | variance, tr(W²) | variance, Frobenius | ' +
+          'rank floor | predicted L | residual',
         summary.map((row) => [
           TUNED_NAMES[row.axes.method],
           tunedText(row.bits_per_byte, 3),

@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { claimed, estimated, jsonLines, rounded, table, verbatim, written } from './tables.mjs';
+import { claimed, estimated, intervalText, jsonLines, rounded, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}web/results/head-surgery.json`;
@@ -239,8 +239,7 @@ function compute([name, model]) {
 /** None while no model has a result. */
 export const results = () => (existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 
-const text = ({ value, low, high }, digits = 2) =>
-  `${written(value, digits)} (${written(low, digits)} to ${written(high, digits)})`;
+const text = (of, digits = 2) => `${written(of.value, digits)} (${intervalText(of, digits)})`;
 const number = (value, digits = 3) => written(value, digits);
 
 /** Whether the slope confirms the hypothesis by the plan. */

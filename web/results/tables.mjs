@@ -1,9 +1,10 @@
 // Tables in Markdown, and their places in a page: between `<!-- name -->` and `<!-- end -->`.
 
-/** A table: titles, and rows of cells. */
+/** A table: titles (an array, or a text with ' | ' between them), and rows of cells. */
 export function table(titles, rows) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(titles), `|${'---|'.repeat(titles.length)}`, ...rows.map(line)].join('\n');
+  const names = typeof titles === 'string' ? titles.split(' | ') : titles;
+  return [line(names), `|${'---|'.repeat(names.length)}`, ...rows.map(line)].join('\n');
 }
 
 /** Lines as they are, for commands. */
@@ -56,12 +57,21 @@ function formOf(text) {
   return (plain === text ? '' : 'p (?:< )?') + form.join(number);
 }
 
-/** An interval in a sentence: "-0.297 to -0.206". */
-export const intervalText = ({ low, high }, digits) => `${written(low, digits)} to ${written(high, digits)}`;
+/** '' for what is not there. */
+export const shown = (value, digits) => written(value, digits, '');
+
+/** An interval, "-0.297 to -0.206"; '' for none. */
+export const intervalText = ({ low, high }, digits = 3) =>
+  (low ?? null) === null ? '' : `${written(low, digits)} to ${written(high, digits)}`;
+
+/** A p value in a table. */
+export const probability = (p) => ((p ?? null) !== null && p < 0.001 ? '< 0.001' : shown(p, 3));
+
+export const code = (text) => `\`${text}\``;
 
 /** For `withNumbers`: the value of an estimate, and under `NAME-interval` its interval. */
-export const estimated = (name, of, digits) => ({
-  [name]: (...args) => written(of(...args).value, digits),
+export const estimated = (name, of, digits, value = 'value') => ({
+  [name]: (...args) => written(of(...args)[value], digits),
   [`${name}-interval`]: (...args) => intervalText(of(...args), digits),
 });
 

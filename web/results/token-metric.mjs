@@ -166,15 +166,8 @@ export function tables({ runs }) {
       ]),
     ),
     'transfer to texts': table(
-      [
-        'measured on',
-        'constant',
-        'transfer',
-        'Zipf, level 8',
-        'order of the embeddings, level 8',
-        'Zipf, mean-field',
+      'measured on | constant | transfer | Zipf, level 8 | order of the embeddings, level 8 | Zipf, mean-field | ' +
         'ceiling',
-      ],
       texts.map((text) => {
         const [zipf, embeddings] = Object.keys(SOURCES).map((it) => find(runs, it, text));
         const at = (run, name) => agreement(rowOf(run, name), 'entropy');

@@ -1,7 +1,7 @@
 // The tables of the page with the results of the experiments on causes, by the rules of their plan (README.md).
 import { readFileSync } from 'node:fs';
-import { claimed, table } from '../../../web/results/tables.mjs';
-import { analysed, runsOf, shown } from '../tables.mjs';
+import { claimed, code, estimated, intervalText, probability, shown, table } from '../../../web/results/tables.mjs';
+import { analysed, runsOf } from '../tables.mjs';
 
 /** The results of an experiment of this folder. */
 const read = (name) => JSON.parse(readFileSync(new URL(`${name}.results.json`, import.meta.url), 'utf8'));
@@ -15,11 +15,6 @@ const PREDICTIONS = [
   'positive: cost below 0',
 ];
 
-const code = (text) => `\`${text}\``;
-const interval = ({ low, high }, digits = 3) =>
-  (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
-const probability = (p) => ((p ?? null) !== null && p < 0.001 ? '< 0.001' : shown(p, 3));
-
 const costs = () => analysed(results, 'equal_deviation').filter((row) => !('against' in row));
 const tests = () => analysed(results, 'equal_deviation').filter((row) => 'against' in row);
 const methods = () => analysed(results, 'bias_shares');
@@ -32,10 +27,7 @@ const stateOf = (of) =>
 /** Of sentences and tables on early warning: the results, which of their analyses, and the groups of its tests. */
 const [FAULTS, RAMPS] = ['early-warning', 'early-warning-ramp'].map(read);
 const TESTED = ['hypothesis', 'hypothesis-llama'];
-const WARNINGS = {
-  faults: { of: FAULTS, groups: TESTED },
-  ramp: { of: RAMPS, groups: TESTED },
-};
+const WARNINGS = { faults: { of: FAULTS, groups: TESTED }, ramp: { of: RAMPS, groups: TESTED } };
 /** The rows of a kind of one of its analyses. */
 const warned = ({ of, at = 0 }, kind) => of.analysis[at].rows.filter((row) => row.of === kind);
 /** Names of sentences have no spaces. */
@@ -58,10 +50,11 @@ const signalName = ({ signal, direction, given, threshold }) =>
     ? `${code(signal)} above ${shown(threshold, 2)} (freezing line)`
     : `${code(signal)} ${direction > 0 ? 'high' : 'low'}`;
 
+const leadText = ({ lead_low: low, lead_high: high }) => intervalText({ low, high }, 0);
 /** How a table has a row of a signal and group: false alarms, detection, lead and its null. */
 const performance = (row) => [
   ...[percent(row.false_alarms, row.healthy), percent(row.detected, row.failing), shown(row.lead, 0)],
-  interval({ low: row.lead_low, high: row.lead_high }, 0),
+  leadText(row),
   ...[shown(row.mean_lead, 0), shown(row.null_lead, 0), probability(row.null_p)],
 ];
 const PERFORMANCE = [
@@ -116,7 +109,7 @@ function warningTables([name, warning]) {
         .map((row) => [
           row.given ? `${code(row.signal)}, freezing line` : `${code(row.signal)} (chosen)`,
           ...[code(row.against), row.group === held ? 'llama' : 'others', row.runs],
-          ...[shown(row.steps, 0), interval(row, 0), interval({ low: row.seeds_low, high: row.seeds_high }, 0)],
+          ...[shown(row.steps, 0), intervalText(row, 0), intervalText({ low: row.seeds_low, high: row.seeds_high }, 0)],
           row.verdict ?? '',
         ]),
     ),
@@ -143,7 +136,7 @@ function deviationTables() {
       verdicts().flatMap(({ hypothesis, verdict, checks }) =>
         checks.map((check, i) => [
           ...(i === 0 ? [`${hypothesis}. ${PREDICTIONS[hypothesis - 1]}`, verdict] : ['', '']),
-          ...[check.what, check.runs, shown(check.value, 3), interval(check)],
+          ...[check.what, check.runs, shown(check.value, 3), intervalText(check)],
         ]),
       ),
     ),
@@ -151,14 +144,14 @@ function deviationTables() {
       ['path', 'share of the baseline’s deviation', 'seeds', 'reached', 'cost in nats per byte', '95% interval'],
       known.map((row) => [
         ...[code(row.path), row.share, row.seeds, row.reached],
-        ...[shown(row.cost, 3), interval(row)],
+        ...[shown(row.cost, 3), intervalText(row)],
       ]),
     ),
     'equal-deviation tests': table(
       ['comparison', 'share', 'pairs', 'difference in nats per byte', '95% interval', 'p', 'p (Holm)'],
       tests().map((row) => [
         ...[`${code(row.path)} − ${code(row.against)}`, row.share, row.pairs],
-        ...[shown(row.difference, 3), interval(row), probability(row.p), probability(row.holm)],
+        ...[shown(row.difference, 3), intervalText(row), probability(row.p), probability(row.holm)],
       ]),
     ),
     'equal-deviation methods': table(
@@ -167,7 +160,7 @@ function deviationTables() {
         ...['biases’ share of the variance', 'largest share', 'entropy', 'excess logit on oneself'],
       ],
       methods().map((row) => [
-        ...[code(row.method), row.runs, row.failures, shown(row.cost, 3), interval(row), shown(row.deviation, 2)],
+        ...[code(row.method), row.runs, row.failures, shown(row.cost, 3), intervalText(row), shown(row.deviation, 2)],
         ...[shown(row.share, 3), shown(row.largest_share, 3)],
         ...['entropy', 'self_excess'].map((measure) => shown(measured(row.method, measure), 2)),
       ]),
@@ -216,31 +209,27 @@ const CLAIMS = {
 
 export const numbers = {
   /** A number of a signal of an experiment on early warning, such as `lead` or `false_alarms`, in a group. */
-  'warning-number': (name, group, signal, field, digits = 0) =>
-    shown(warningOf(name, group, signal)[field], Number(digits)),
-  'warning-interval': (name, group, signal, digits = 0) => {
-    const { lead_low: low, lead_high: high } = warningOf(name, group, signal);
-    return interval({ low, high }, Number(digits));
-  },
+  'warning-number': (name, group, signal, field, digits = 0) => shown(warningOf(name, group, signal)[field], digits),
+  'warning-interval': (...of) => leadText(warningOf(...of)),
   /** How many steps an alarm is earlier than a reference, with its interval and verdict. */
-  'warning-advantage': (name, group, signal, against) => shown(advantageOf(name, group, signal, against).steps, 0),
-  'warning-advantage-interval': (name, group, signal, against) =>
-    interval(advantageOf(name, group, signal, against), 0),
-  'warning-verdict': (name, group, signal, against) => advantageOf(name, group, signal, against).verdict,
+  ...estimated('warning-advantage', advantageOf, 0, 'steps'),
+  'warning-verdict': (...of) => advantageOf(...of).verdict,
   /** The least value of a number over the signals of an experiment on early warning. */
   'warning-least': (name, field, digits) => {
     const rows = warned(WARNINGS[name], 'signal').filter(({ group }) => group === 'hypothesis');
-    return shown(Math.min(...rows.map((row) => row[field])), Number(digits));
+    return shown(Math.min(...rows.map((row) => row[field])), digits);
   },
-  /** Mean loss minus the baseline's of a method, and its interval. */
-  'method-cost': (method, digits = 3) => shown(methodOf(method).cost, Number(digits)),
-  'method-interval': (method, digits = 3) => interval(methodOf(method), Number(digits)),
+  /** Mean loss minus the baseline's of a method. */
+  ...estimated('method-cost', methodOf, 3, 'cost'),
   /** A number of a method: `deviation` over the baseline's, `share` or `largest_share` of the biases. */
-  'method-number': (method, name, digits = 2) => shown(methodOf(method)[name], Number(digits)),
+  'method-number': (method, name, digits = 2) => shown(methodOf(method)[name], digits),
   /** Cost of a path at a share of the baseline's deviation. */
-  'cost-at': (path, share, digits = 3) => shown(costOf(path, share).cost, Number(digits)),
+  ...estimated('cost-at', costOf, 3, 'cost'),
   'cost-seeds': (path, share, of = 'reached') => String(costOf(path, share)[of]),
-  'cost-interval-at': (path, share, digits = 3) => interval(costOf(path, share), Number(digits)),
+  /** Difference of the costs of two paths at the tested share. */
+  ...estimated('cost-difference', testOf, 3, 'difference'),
+  /** The biases' share of a method. */
+  ...estimated('bias-share-of', shareOf, 3),
   /** Whether the first path costs more than the second, by the interval of the difference. */
   'cost-compared': (path, against) => {
     const { low, high } = testOf(path, against);
@@ -252,10 +241,4 @@ export const numbers = {
   /** The median step at which runs of a fault and model reach the failure level. */
   'warning-reached': (name, fault, model) =>
     String(warned(WARNINGS[name], 'runs').find((row) => row.fault === fault && row.model === model).reached),
-  /** Difference of the costs of two paths at the tested share, and its interval. */
-  'cost-difference': (path, against, digits = 3) => shown(testOf(path, against).difference, Number(digits)),
-  /** The interval of the biases' share of a method, and its mean. */
-  'bias-share-of': (method, digits = 3) => shown(shareOf(method).value, Number(digits)),
-  'bias-share-interval': (method, digits = 3) => interval(shareOf(method), Number(digits)),
-  'cost-difference-interval': (path, against, digits = 3) => interval(testOf(path, against), Number(digits)),
 };

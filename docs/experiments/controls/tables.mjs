@@ -1,8 +1,8 @@
 // The tables and verdicts of the page with the results of the controls, by the rules of their plan (README.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table } from '../../../web/results/tables.mjs';
-import { analysisOf, meanText, runsOf, shown } from '../tables.mjs';
+import { code, intervalText, probability, shown, table } from '../../../web/results/tables.mjs';
+import { analysisOf, meanText, runsOf } from '../tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const LEVEL = 0.05;
@@ -26,9 +26,6 @@ function family(results, at) {
   return { ...of, rows: rows.map((row, i) => ({ ...row, whole: whole[i], familyWhole })) };
 }
 const known = (value) => value !== null && value !== undefined;
-const interval = (low, high, digits = 3) => (known(low) ? `${shown(low, digits)} to ${shown(high, digits)}` : '');
-const probability = (p) => (known(p) && p < 0.001 ? '< 0.001' : shown(p, 3));
-const code = (text) => `\`${text}\``;
 
 /**
  * Whether a test passes with the predicted sign after Holm's correction; null while that is open. A test that is not
@@ -65,7 +62,7 @@ function comparisons({ tests, rows, margin }, unit, axis, place) {
       nameOf(tests[i], axis, place),
       row.pairs,
       shown(row.difference, 3),
-      interval(row.low, row.high),
+      intervalText(row),
       ...(margin === undefined ? [row.p, row.holm].map(probability) : [INSIDE[row.margin]]),
     ]),
   );
@@ -103,18 +100,8 @@ const OUT_OF_THE_WAY = {
   state: progress,
   methods: ({ summary, references, columns }) =>
     table(
-      [
-        'learning rate',
-        'steps',
-        'method',
-        'runs',
-        'failed',
-        'bits per byte',
-        'above the bigram table',
-        'entropy',
-        'self-mass',
-        'initial self-mass',
-      ],
+      'learning rate | steps | method | runs | failed | bits per byte | above the bigram table | entropy | ' +
+        'self-mass | initial self-mass',
       [...summary]
         .sort(
           (a, b) =>
@@ -171,16 +158,8 @@ const SIGN = {
   state: progress,
   shares: (results) =>
     table(
-      [
-        'steps',
-        'alpha',
-        'runs',
-        'below 4.2 bits per byte',
-        'share',
-        '95% interval',
-        'bits per byte',
+      'steps | alpha | runs | below 4.2 bits per byte | share | 95% interval | bits per byte | ' +
         'residual of the last layer',
-      ],
       analysisOf(results, 'share')
         .rows.map((row) => ({
           ...row,
@@ -195,7 +174,7 @@ const SIGN = {
           runs,
           below,
           shown(share, 2),
-          interval(low, high, 2),
+          intervalText({ low, high }, 2),
           shown(of.bits_per_byte.mean, 3),
           shown(of.last_residual.mean, 3),
         ]),
@@ -205,25 +184,17 @@ const SIGN = {
   bigram: (results) => exact(family(results, 2)),
   mediation: (results) =>
     table(
-      [
-        'pairs',
-        'difference of the residual at step 50',
-        '95% interval',
-        'p',
-        'rank correlation of alpha with the loss',
-        '95% interval',
-        'partial, given the residual',
-        '95% interval',
-      ],
+      'pairs | difference of the residual at step 50 | 95% interval | p | ' +
+        'rank correlation of alpha with the loss | 95% interval | partial, given the residual | 95% interval',
       analysisOf(results, 'mediation').rows.map((row) => [
         row.pairs,
         shown(row.difference, 4),
-        interval(row.low, row.high, 4),
+        intervalText(row, 4),
         probability(row.p),
         shown(row.total, 2),
-        interval(row.total_low, row.total_high, 2),
+        intervalText({ low: row.total_low, high: row.total_high }, 2),
         shown(row.partial, 2),
-        interval(row.partial_low, row.partial_high, 2),
+        intervalText({ low: row.partial_low, high: row.partial_high }, 2),
       ]),
     ),
   verdicts: (results) => {
@@ -263,11 +234,11 @@ function exact({ tests, rows, below }) {
       row.only_first ?? '',
       row.only_second ?? '',
       shown(row.share_difference, 2),
-      interval(row.share_low, row.share_high, 2),
+      intervalText({ low: row.share_low, high: row.share_high }, 2),
       probability(row.mcnemar),
       probability(row.mcnemar_holm),
       shown(row.difference, 3),
-      interval(row.low, row.high),
+      intervalText(row),
     ]),
   );
 }
@@ -278,20 +249,8 @@ const PAPER = {
   precondition: (results) => comparisons(family(results, 0), 'nats per byte', 'method', withBiases),
   methods: ({ summary, references }) =>
     table(
-      [
-        'method',
-        'biases',
-        'runs',
-        'failed',
-        'nats per byte',
-        'above the bigram table',
-        'difference from `none`',
-        '95% interval',
-        'entropy',
-        'difference from `none`',
-        'p',
-        'mean eigenvalue',
-      ],
+      'method | biases | runs | failed | nats per byte | above the bigram table | difference from `none` | ' +
+        '95% interval | entropy | difference from `none` | p | mean eigenvalue',
       summary.map(({ axes, runs, failures, loss, entropy, mean }) => [
         code(axes.method),
         axes.query_key_bias,
@@ -300,7 +259,7 @@ const PAPER = {
         shown(loss.mean, 3),
         shown(loss.mean - references.bigram, 3),
         shown(loss.difference, 3),
-        interval(loss.low, loss.high),
+        intervalText(loss),
         shown(entropy.mean, 3),
         shown(entropy.difference, 3),
         probability(entropy.p),
