@@ -179,6 +179,8 @@ def early_warning(
     even = results.seed % 2 == 0
     learned, tested = known & even & ~apart, known & (~even | apart)
     random = np.random.default_rng(1)
+    if not (quiet & learned).any():
+        return []  # no run yet that could give a threshold
 
     def members(group, axes=results.axes):
         """Tested runs of the group, by these axes; those with a fault that is held back only if the group names it."""
@@ -224,10 +226,12 @@ def early_warning(
     ]
     chosen = max(leading, key=lambda row: row["even_lead"], default=None)
     for family in groups:
-        compared, found = list(family)[:2], {}
+        compared, found = [group for group in list(family)[:2] if members(family[group]).any()], {}
         for row, values, largest, threshold, alarm in signals_of:
             ahead_of_all = leads(alarm, reached)
             for group, wanted in family.items():
+                if not members(wanted).any():
+                    continue  # no run yet
                 places = np.flatnonzero(fails & members(wanted))
                 spared = quiet & members(wanted, others)
                 if len(places) and not np.isfinite(values[places]).any():
@@ -263,7 +267,7 @@ def early_warning(
         rows += found.values()
         ahead_by = {(row["signal"], row["given"]): leads(alarm, reached) for row, *_, alarm in signals_of}
         tests = [(name, given) for name, _, given in lines] + ([(chosen["signal"], None)] if chosen else [])
-        for at, group in enumerate(compared):
+        for group in compared:
             runs = fails & members(family[group])
             for name, given in tests:
                 own = found[name, given is not None, group]
@@ -279,7 +283,7 @@ def early_warning(
                             **{"of": "advantage", "signal": name, "given": given is not None, "threshold": given},
                             **{"against": reference, "group": group, "runs": len(ahead), "steps": median},
                             **{"low": low, "high": high, "seeds_low": seeds_low, "seeds_high": seeds_high},
-                            "verdict": analyses.verdict(early, late) if at == 0 else None,
+                            "verdict": analyses.verdict(early, late) if group == next(iter(family)) else None,
                         }
                     )
     return rows

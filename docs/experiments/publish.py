@@ -117,6 +117,10 @@ BOTH_NORMS = ["pre", "post"]
 RAMPS = ["ramp-16", "ramp-32", "ramp-48", "ramp-64", "ramp-96"]
 
 
+# The faults by which the ramps were extended.
+LEFT_OUT = ["rate-2", "beta2-0.9", "reversed", "reversed-40"]
+
+
 def ramps(model, held_model):
     """The ramps of a model that is tested and of one that is held back, by the names of their groups."""
     return {
@@ -335,9 +339,20 @@ EXPERIMENTS = {
         horizons=[20, 50, 100],
     ),
     "causes/early-warning-ramp": early_warnings(
-        {"groups": [ramps("pre", "llama")], "held": {"model": ["llama"]}},
-        starts={"spike-5": 100, "random-5": 100},
-        rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5"]},
+        {
+            "groups": [
+                ramps("pre", "llama"),
+                {
+                    "transfer": {"fault": RAMPS, "model": ["pre-8"]},
+                    "transfer-llama": {"fault": RAMPS, "model": ["llama-8"]},
+                    **{fault: {"fault": [fault], "model": ["pre", "pre-8"]} for fault in LEFT_OUT},
+                },
+            ],
+            "held": {"fault": LEFT_OUT, "model": ["llama", "pre-8", "llama-8"]},
+        },
+        {"groups": [ramps("pre-8", "llama-8")], "held": {"fault": LEFT_OUT, "model": ["llama", "pre", "llama-8"]}},
+        starts={fault: 100 for fault in ["spike-5", "random-5", "rate-2", "reversed", "reversed-40"]},
+        rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5", "rate-2"]},
         horizons=[20, 48, 100],
     ),
     "controls/paper-mean": {

@@ -27,7 +27,12 @@ const stateOf = (of) =>
 /** Of sentences and tables on early warning: the results, which of their analyses, and the groups of its tests. */
 const [FAULTS, RAMPS] = ['early-warning', 'early-warning-ramp'].map(read);
 const TESTED = ['hypothesis', 'hypothesis-llama'];
-const WARNINGS = { faults: { of: FAULTS, groups: TESTED }, ramp: { of: RAMPS, groups: TESTED } };
+const WARNINGS = {
+  faults: { of: FAULTS, groups: TESTED },
+  ramp: { of: RAMPS, groups: TESTED },
+  transfer: { of: RAMPS, groups: ['transfer', 'transfer-llama'] },
+  deep: { of: RAMPS, at: 1, groups: TESTED },
+};
 /** The rows of a kind of one of its analyses. */
 const warned = ({ of, at = 0 }, kind) => of.analysis[at].rows.filter((row) => row.of === kind);
 /** Names of sentences have no spaces. */
@@ -65,7 +70,44 @@ const PERFORMANCE = [
 /** A table without the columns in which no row has anything. */
 function filledTable(titles, rows) {
   const filled = (cells) => cells.filter((_, at) => rows.some((row) => row[at]));
-  return table(filled(titles), rows.map(filled));
+  return rows.length > 0 ? table(filled(titles), rows.map(filled)) : 'No run yet.';
+}
+
+/** The runs of a fault and model, and those of them that fail. */
+const fateRow = (warning, fault, model) =>
+  warned(warning, 'runs').find((row) => row.fault === fault && row.model === model);
+
+/** What the plan decides on depth 8, mild faults and a change of the text; open while a planned run is missing. */
+function leftOutVerdicts() {
+  const lacks = (...labels) => RAMPS.missing.some((id) => labels.some((label) => id.split(',').includes(label)));
+  const decided = (isOpen, verdict) => (isOpen ? 'open: runs are missing' : verdict());
+  const tested = (name, group) =>
+    ['z_score', 'gradient_norm'].map((against) => advantageOf(name, group, 'chosen', against)?.verdict);
+  const isEach = (verdicts) => (verdicts[0] === verdicts[1] ? verdicts[0] : verdicts.join(' and '));
+  const failing = (fault) => {
+    const rows = RAMPS.columns.labels.model.map((model) => fateRow(WARNINGS.ramp, fault, model)).filter(Boolean);
+    const sum = (of) => rows.reduce((total, row) => total + row[of], 0);
+    return { failing: sum('failing'), runs: sum('runs') };
+  };
+  const text = () => {
+    const [lasting, short] = ['reversed', 'reversed-40'].map(failing);
+    const [chosen, score] = ['chosen', 'z_score'].map((signal) => warningOf('ramp', 'reversed', signal).detected);
+    return lasting.failing === lasting.runs && short.failing === 0 && chosen < score ? 'confirmed' : 'refuted';
+  };
+  const mild = () => (['rate-2', 'beta2-0.9'].every((fault) => failing(fault).failing === 0) ? 'confirmed' : 'refuted');
+  const faults = ['rate-2', 'beta2-0.9', 'reversed', 'reversed-40'].map((fault) => `fault=${fault}`);
+  return table('hypothesis | verdict by the plan', [
+    [
+      '1. The alarm chosen at depth 4 is earlier at depth 8',
+      decided(lacks('model=pre-8'), () => isEach(tested('transfer', 'transfer'))),
+    ],
+    [
+      '2. An alarm chosen at depth 8 is earlier',
+      decided(lacks('model=pre-8'), () => isEach(tested('deep', 'hypothesis'))),
+    ],
+    ['3. Mild faults make no run fail', decided(lacks(...faults.slice(0, 2)), mild)],
+    ['4. A change of the text is announced by the loss first', decided(lacks(...faults.slice(2)), text)],
+  ]);
 }
 
 /** Tables of an analysis of early warnings: signals over its faults, and the tests of the plan. */
@@ -73,7 +115,7 @@ function warningTables([name, warning]) {
   const all = warned(warning, 'signal');
   const { fault: faults, model: models } = warning.of.columns.labels;
   const referred = (row) => row.given || row.chosen || ['z score', 'gradient_norm'].includes(row.signal);
-  const separated = Object.keys(all[0]).filter((key) => key.startsWith('separation_'));
+  const separated = Object.keys(all[0] ?? {}).filter((key) => key.startsWith('separation_'));
   const ofSignals = (group) =>
     filledTable(
       ['signal', 'threshold', ...PERFORMANCE, 'timing', 'p', ...separated.map((key) => key.replace('_', ' at '))],
@@ -85,8 +127,8 @@ function warningTables([name, warning]) {
         ]),
     );
   const fateOf = (fault, model) => {
-    const fate = warned(warning, 'runs').find((row) => row.fault === fault && row.model === model);
-    return fate.runs === 0 ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
+    const fate = fateRow(warning, fault, model);
+    return !fate?.runs ? '' : `${percent(fate.failing, fate.runs)}${fate.reached ? ` (${fate.reached})` : ''}`;
   };
   const faultCell = (row) =>
     [
@@ -102,7 +144,7 @@ function warningTables([name, warning]) {
       ['fault', ...models.map(code)],
       faults.map((fault) => [code(fault), ...models.map((model) => fateOf(fault, model))]),
     ),
-    [`${name} tests`]: table(
+    [`${name} tests`]: filledTable(
       ['alarm', 'against', 'models', 'failing runs', 'steps earlier, median', '95% interval', 'over seeds', 'verdict'],
       warned(warning, 'advantage')
         .filter(({ runs, group }) => runs > 0 && warning.groups.includes(group))
@@ -115,7 +157,7 @@ function warningTables([name, warning]) {
     ),
     [`${name} signals`]: ofSignals(tested),
     [`${name} signals on llama`]: ofSignals(held),
-    [`${name} by fault`]: table(
+    [`${name} by fault`]: filledTable(
       ['fault', ...all.filter((row) => row.group === tested && referred(row)).map(signalName)],
       faults
         .filter((fault) => all.some(({ group }) => group === fault))
@@ -125,7 +167,12 @@ function warningTables([name, warning]) {
 }
 
 /** By the marker of their place in the page: tables in Markdown. */
-export const tables = () => Object.assign(deviationTables(), ...Object.entries(WARNINGS).map(warningTables));
+export const tables = () =>
+  Object.assign(
+    deviationTables(),
+    { 'left-out verdicts': leftOutVerdicts() },
+    ...Object.entries(WARNINGS).map(warningTables),
+  );
 
 function deviationTables() {
   const known = costs().filter(({ seeds }) => seeds > 0);
