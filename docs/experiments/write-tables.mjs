@@ -26,65 +26,29 @@ const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] :
 const publisher = `${root}docs/experiments/publish.py`;
 execFileSync('/usr/bin/python3', ['-B', publisher, ...options], { stdio: 'inherit' });
 
-// They read the results files.
-const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
-const controls = await import('./controls/tables.mjs');
-const causes = await import('./causes/tables.mjs');
-const withoutText = await import('../../web/results/without-text.mjs');
-const trainedModels = await import('../../web/results/trained-models.mjs');
-const tokenMetric = await import('../../web/results/token-metric.mjs');
-const rotaryCircuits = await import('../../web/results/rotary-circuits.mjs');
-const useLite = await import('../../web/results/use-lite.mjs');
-const quantization = await import('../../web/results/quantization.mjs');
-const headSurgery = await import('../../web/results/head-surgery.mjs');
-const biasRate = await import('../../web/results/bias-rate.mjs');
-const computed = await import('../../web/results/computed.mjs');
 const { computeLongCalls, keepLongCalls } = await import('../../web/results/long-calls.mjs');
 if (long || lacking) computeLongCalls(long ? 'all' : 'lacking');
 
-const made = {
-  ...experiments.tables(),
-  ...controls.tables(),
-  ...causes.tables(),
-  ...computed.tables(),
-  ...withoutText.tables(withoutText.results()),
-  ...trainedModels.tables(trainedModels.results()),
-  ...tokenMetric.tables(tokenMetric.results()),
-  ...quantization.tables(quantization.results()),
-  ...useLite.tables(useLite.results()),
-  ...headSurgery.tables(headSurgery.results()),
-};
-const numbers = {
-  ...experiments.numbers,
-  ...causes.numbers,
-  ...computed.numbers,
-  ...withoutText.numbers,
-  ...trainedModels.numbers,
-  ...tokenMetric.numbers,
-  ...biasRate.numbers,
-  ...rotaryCircuits.numbers,
-  ...useLite.numbers,
-  ...headSurgery.numbers,
-};
-const PAGES = [
-  'README.md',
-  'docs/checkpoints.md',
-  'docs/experiments/causes/results.md',
-  'docs/experiments/controls/results.md',
-  'docs/experiments/prediction.md',
-  'docs/experiments/tables.md',
-  'docs/experiments/token-metric.md',
-  'docs/findings.md',
-  'docs/performance.md',
-  'docs/prediction.md',
-  'docs/theory.md',
-  'docs/uses.md',
-  ...readdirSync(`${root}web/chapters`, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('view.html'))
-    .map((path) => `web/chapters/${path}`),
-];
+/** They read the results files. Each has tables, of its results where it reads them only then, or numbers, or both. */
+const OF_EXPERIMENTS = ['tables', 'numbers', 'controls/tables', 'causes/tables'].map((name) => `./${name}.mjs`);
+const OF_THE_PAGE = [
+  ...['computed', 'without-text', 'trained-models', 'token-metric', 'rotary-circuits'],
+  ...['use-lite', 'quantization', 'head-surgery', 'bias-rate'],
+].map((name) => `../../web/results/${name}.mjs`);
+const [made, numbers] = [{}, {}];
+for (const path of [...OF_EXPERIMENTS, ...OF_THE_PAGE]) {
+  const of = await import(path);
+  Object.assign(made, of.tables?.(...(typeof of.results === 'function' ? [of.results()] : [])));
+  Object.assign(numbers, of.numbers);
+}
+const filesIn = (folder, ending) =>
+  readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(ending))
+    .map((path) => `${folder}/${path}`);
+const PAGES = ['README.md', ...filesIn('docs', '.md'), ...filesIn('web/chapters', 'view.html')];
 for (const page of PAGES) {
   const text = readFileSync(root + page, 'utf8');
+  if (!/<!--=|<!-- end -->/.test(text)) continue;
   const next = withNumbers(withTables(text, made), numbers);
   if (next === text) continue;
   if (!check) writeFileSync(root + page, next);
