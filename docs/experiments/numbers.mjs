@@ -1,7 +1,7 @@
 // The numbers in sentences on experiments, from their results files.
 import { intervalText, shown, word } from '../../web/results/tables.mjs';
 import { resultsOf } from './controls/tables.mjs';
-import { analysed, analysisOf, results as experiments } from './tables.mjs';
+import { analysed, analysisOf, labelOf, meanOver, results as experiments, rowWith } from './tables.mjs';
 
 /** Those of the controls too that have a run. */
 const controls = ['sign-post-norm', 'paper-mean', 'out-of-the-way'].map((name) => [name, resultsOf(name)]);
@@ -20,11 +20,13 @@ const EXPERIMENTS = {
 /** A setting, with commas between the thousands of a number. */
 const plain = (value) => (typeof value === 'number' && value >= 1000 ? value.toLocaleString('en') : String(value));
 
-/** An experiment and a row of its summary, by labels between slashes: `frobenius-m1/0.02`. */
+/** Labels between slashes, `frobenius-m1/0.02`, by the axes of an experiment. */
+const byAxis = ({ axes }, labels) => Object.fromEntries(labels.split('/').map((label, i) => [axes[i], label]));
+
+/** An experiment and a row of its summary. */
 function rowOf(experiment, labels) {
-  const { name, axes, outcome } = EXPERIMENTS[experiment];
-  const wanted = labels.split('/');
-  const row = results[name].summary.find((it) => axes.every((axis, i) => it.axes[axis] === wanted[i]));
+  const { name, outcome, ...of } = EXPERIMENTS[experiment];
+  const row = rowWith(results[name].summary, byAxis(of, labels));
   if (!row) throw new Error(`${name} has no runs of ${labels}`);
   return { row, outcome };
 }
@@ -35,15 +37,8 @@ const compared = (experiment, labels, measure) => {
 };
 
 /** The mean of a measure over the runs with these labels. */
-function meanOf(experiment, labels, measure) {
-  const { name, axes } = EXPERIMENTS[experiment];
-  const { columns } = results[name];
-  const wanted = labels.split('/');
-  const values = columns.final[measure].filter((_, run) =>
-    axes.every((axis, i) => columns.labels[axis][columns.axes[axis][run]] === wanted[i]),
-  );
-  return values.reduce((sum, it) => sum + it, 0) / values.length;
-}
+const meanOf = (experiment, labels, measure) =>
+  meanOver(results[EXPERIMENTS[experiment].name].columns, 'final', measure, byAxis(EXPERIMENTS[experiment], labels));
 
 /** One of the direct comparisons of an experiment, by the labels on which its two groups of runs differ. */
 function contrastOf(experiment, first, second) {
@@ -88,8 +83,7 @@ const predictor = (norm, depth, measure) =>
 /** Of the trainability map: measured over predicted variance of the logits, of the initializations with this alpha. */
 function varianceRatios(alpha) {
   const { columns, grid } = results['trainability-map'];
-  const { labels, axes } = columns;
-  const label = (axis, run) => labels[axis][axes[axis][run]];
+  const label = (axis, run) => labelOf(columns, axis, run);
   const ratios = new Map();
   columns.seed.forEach((_, run) => {
     if (Math.abs(Number(label('alpha', run))) !== Number(alpha)) return;
@@ -101,7 +95,7 @@ function varianceRatios(alpha) {
     const predicted = (Number(label('init_scale', run)) / at) ** 4 * 2 * Math.log(grid.settings.length);
     // The first layer of a post-norm model has next to none.
     const layers = norm === 'post' ? (depth - 1) / depth : 1;
-    const key = Object.keys(axes)
+    const key = Object.keys(columns.axes)
       .map((axis) => label(axis, run))
       .join();
     const found = ratios.get(key) ?? [];
@@ -138,9 +132,8 @@ export const numbers = {
   },
   /** Runs of a control that end below the threshold, by its labels. */
   left: (experiment, labels) => {
-    const { name, axes } = EXPERIMENTS[experiment];
-    const wanted = labels.split('/');
-    const row = analysed(results[name], 'share').find((it) => axes.every((axis, i) => it.axes[axis] === wanted[i]));
+    const of = EXPERIMENTS[experiment];
+    const row = rowWith(analysed(results[of.name], 'share'), byAxis(of, labels));
     return `${row.below} of ${row.runs}`;
   },
   /** Rank correlation of the mean's sign with the loss: `total`, or `partial`, given the residual. */
@@ -216,7 +209,7 @@ export const numbers = {
     const wanted =
       group === 'positive' ? [[...METHODS.positive, 'frobenius-m1-early']] : (group ?? '').split('/').filter(Boolean);
     const own = columns.final.bits_per_byte.filter((_, run) =>
-      wanted.every((labels, i) => [labels].flat().includes(columns.labels[axes[i]][columns.axes[axes[i]][run]])),
+      wanted.every((labels, i) => [labels].flat().includes(labelOf(columns, axes[i], run))),
     );
     const below = own.filter((loss) => loss !== null && loss < references.bigram);
     return `${below.length} of ${own.length}`;

@@ -20,6 +20,19 @@ export const runsOf = ({ columns }) => columns.seed.length;
 /** The same with three digits after the point, of large ones with two digits in all. */
 const brief = (value) => (value < 1e4 ? shown(value, 3) : value.toExponential(1).replace('+', ''));
 
+/** The label of a run on an axis. */
+export const labelOf = ({ labels, axes }, axis, run) => labels[axis][axes[axis][run]];
+const hasLabels = (columns, wanted, run) =>
+  Object.entries(wanted).every(([axis, label]) => labelOf(columns, axis, run) === label);
+/** The row of a summary with these labels. */
+export const rowWith = (rows, wanted) =>
+  rows.find(({ axes }) => Object.entries(wanted).every(([axis, label]) => axes[axis] === label));
+/** Mean of a measure before (`initial`) or after (`final`) training over the runs with these labels; null for none. */
+export function meanOver(columns, part, measure, wanted) {
+  const values = columns[part][measure].filter((value, run) => value !== null && hasLabels(columns, wanted, run));
+  return values.length ? values.reduce((sum, it) => sum + it, 0) / values.length : null;
+}
+
 /** One of an experiment's analyses, and its rows. */
 export const analysisOf = ({ analysis }, kind) => analysis.find((it) => it.kind === kind);
 export const analysed = (of, kind) => analysisOf(of, kind).rows;
@@ -180,9 +193,7 @@ const TABLES = {
         analysed(results, 'share')
           .sort(byAxes('depth', 'init_scale', 'alpha'))
           .map(({ axes, runs, below, share, low, high }) => {
-            const { bits_per_byte, last_residual } = results.summary.find((row) =>
-              Object.entries(axes).every(([axis, label]) => row.axes[axis] === label),
-            );
+            const { bits_per_byte, last_residual } = rowWith(results.summary, axes);
             return [
               axes.depth,
               axes.init_scale,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { code, intervalText, probability, shown, table } from '../../../web/results/tables.mjs';
-import { analysisOf, meanText, runsOf } from '../tables.mjs';
+import { analysisOf, meanOver, meanText, rowWith, runsOf } from '../tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const LEVEL = 0.05;
@@ -87,15 +87,6 @@ const progress = (results) => {
   ].join(' ');
 };
 
-/** Mean over the runs with these labels of a measure before training; null where none has it. */
-function initialMean({ initial, labels, axes }, wanted, measure) {
-  const values = initial[measure].filter(
-    (value, run) =>
-      known(value) && Object.entries(wanted).every(([axis, label]) => labels[axis][axes[axis][run]] === label),
-  );
-  return values.length ? values.reduce((sum, it) => sum + it, 0) / values.length : null;
-}
-
 const OUT_OF_THE_WAY = {
   state: progress,
   methods: ({ summary, references, columns }) =>
@@ -119,7 +110,7 @@ const OUT_OF_THE_WAY = {
           shown(loss.mean - references.bigram, 3),
           shown(entropy.mean, 3),
           shown(self_mass.mean, 3),
-          shown(initialMean(columns, axes, 'self_mass'), 3),
+          shown(meanOver(columns, 'initial', 'self_mass', axes), 3),
         ]),
     ),
   family: (results) => comparisons(family(results, 0), 'bits per byte', 'method', AT_RATE),
@@ -161,12 +152,7 @@ const SIGN = {
       'steps | alpha | runs | below 4.2 bits per byte | share | 95% interval | bits per byte | ' +
         'residual of the last layer',
       analysisOf(results, 'share')
-        .rows.map((row) => ({
-          ...row,
-          of: results.summary.find(({ axes }) =>
-            Object.entries(row.axes).every(([axis, label]) => axes[axis] === label),
-          ),
-        }))
+        .rows.map((row) => ({ ...row, of: rowWith(results.summary, row.axes) }))
         .sort((a, b) => a.axes.steps - b.axes.steps || a.axes.alpha - b.axes.alpha)
         .map(({ axes, runs, below, share, low, high, of }) => [
           axes.steps,
@@ -274,9 +260,7 @@ const PAPER = {
       .map((row, i) => ({ ...row, labels: tests[i][0][1] }))
       .filter(({ labels }) => !labels.method.includes('-m0-'));
     const raises = ({ labels }) => {
-      const of = results.summary.find(({ axes }) =>
-        Object.entries(labels).every(([axis, label]) => axes[axis] === label),
-      );
+      const of = rowWith(results.summary, labels);
       return of !== undefined && of.entropy.p < LEVEL && of.entropy.difference > 0;
     };
     const helped = some(
