@@ -1,4 +1,4 @@
-"""Analyses of docs/experiments, on runs with known answers: npm run test:analyses"""
+"""Analyses of web/results/experiments, on runs with known answers: npm run test:analyses"""
 import math
 import sys
 import unittest
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs/experiments"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "web/results/experiments"))
 import analyses
 import publish
 import stats

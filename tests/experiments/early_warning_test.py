@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs/experiments"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "web/results/experiments"))
 import early_warning
 import publish
 

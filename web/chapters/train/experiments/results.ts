@@ -99,7 +99,7 @@ export interface PublishedResults {
 
 type Columns<Value> = Record<string, Value[]>;
 
-/** The same as docs/experiments/publish.py writes it, with its grid: runs as columns. */
+/** The same as web/results/experiments/publish.py writes it, with its grid: runs as columns. */
 export interface ResultsFile extends Omit<PublishedResults, 'steps' | 'cells'> {
   columns: {
     labels: Columns<string>;

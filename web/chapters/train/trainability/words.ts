@@ -116,7 +116,7 @@ export function predictionsOf(results: PublishedResults): Prediction[] {
   }));
 }
 
-/** The scale from which on the logits of an untrained model freeze (docs/experiments/analyses.py). */
+/** The scale from which on the logits of an untrained model freeze (web/results/experiments/analyses.py). */
 export interface FreezingPoint {
   alpha: number;
   init_scale: number;

@@ -1,11 +1,12 @@
 // The numbers in sentences on experiments, from their results files.
-import { intervalText, shown, word } from '../../web/results/tables.mjs';
-import { resultsOf } from './controls/tables.mjs';
-import { analysed, analysisOf, labelOf, meanOver, results as experiments, rowWith } from './tables.mjs';
+import { intervalText, shown, word } from '../tables.mjs';
+import { analysed, analysisOf, labelOf, meanOver, results as experiments, resultsOf, rowWith } from './tables.mjs';
 
-/** Those of the controls too that have a run. */
-const controls = ['sign-post-norm', 'paper-mean', 'out-of-the-way'].map((name) => [name, resultsOf(name)]);
-const results = { ...experiments, ...Object.fromEntries(controls) };
+const controls = ['sign-post-norm', 'paper-mean', 'out-of-the-way'];
+const results = {
+  ...experiments,
+  ...Object.fromEntries(controls.map((name) => [name, resultsOf(`controls/${name}`)])),
+};
 
 const EXPERIMENTS = {
   rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },

@@ -1,4 +1,4 @@
-// Writes the results files beside it, and the tables and numbers of the pages, from them.
+// Writes the results files in docs/experiments, and the tables and numbers of the pages, from them.
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
@@ -10,9 +10,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { withNumbers, withTables } from '../../web/results/tables.mjs';
+import { withNumbers, withTables } from '../tables.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { cells, check, long, lacking } = parseArgs({
   options: {
     cells: { type: 'string' },
@@ -23,18 +23,18 @@ const { cells, check, long, lacking } = parseArgs({
 }).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
 const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
-const publisher = `${root}docs/experiments/publish.py`;
+const publisher = `${root}web/results/experiments/publish.py`;
 execFileSync('/usr/bin/python3', ['-B', publisher, ...options], { stdio: 'inherit' });
 
-const { computeLongCalls, keepLongCalls } = await import('../../web/results/long-calls.mjs');
+const { computeLongCalls, keepLongCalls } = await import('../long-calls.mjs');
 if (long || lacking) computeLongCalls(long ? 'all' : 'lacking');
 
 /** They read the results files. Each has tables, of its results where it reads them only then, or numbers, or both. */
-const OF_EXPERIMENTS = ['tables', 'numbers', 'controls/tables', 'causes/tables'].map((name) => `./${name}.mjs`);
+const OF_EXPERIMENTS = ['tables', 'numbers', 'controls', 'causes'].map((name) => `./${name}.mjs`);
 const OF_THE_PAGE = [
   ...['computed', 'without-text', 'trained-models', 'token-metric', 'rotary-circuits'],
   ...['use-lite', 'quantization', 'head-surgery', 'bias-rate'],
-].map((name) => `../../web/results/${name}.mjs`);
+].map((name) => `../${name}.mjs`);
 const [made, numbers] = [{}, {}];
 for (const path of [...OF_EXPERIMENTS, ...OF_THE_PAGE]) {
   const of = await import(path);

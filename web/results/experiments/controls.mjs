@@ -1,18 +1,8 @@
 // The tables and verdicts of the page with the results of the controls, by the rules of their plan (README.md).
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { code, intervalText, probability, shown, table } from '../../../web/results/tables.mjs';
-import { analysisOf, meanOver, meanText, rowWith, runsOf } from '../tables.mjs';
+import { code, intervalText, probability, shown, table } from '../tables.mjs';
+import { analysisOf, meanOver, meanText, resultsOf, rowWith, runsOf } from './tables.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
 const LEVEL = 0.05;
-
-const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
-/** The results file of a control with its grid; null while it has no run. */
-export const resultsOf = (name) =>
-  existsSync(`${here}${name}.results.json`)
-    ? { ...read(`${name}.results.json`), grid: read(`${name}.grid.json`) }
-    : null;
 
 /** A family of comparisons; whether all planned runs of each row (`whole`) and of the family have a result. */
 function family(results, at) {
@@ -288,14 +278,10 @@ const verdicts = (rows) => table(['hypothesis', 'verdict by the plan'], rows);
 const EXPERIMENTS = { 'out-of-the-way': OUT_OF_THE_WAY, 'sign-post-norm': SIGN, 'paper-mean': PAPER };
 
 /** By the names of their markers, such as `out-of-the-way verdicts`: the tables in Markdown. */
-export function tables() {
-  return Object.fromEntries(
+export const tables = () =>
+  Object.fromEntries(
     Object.entries(EXPERIMENTS).flatMap(([name, parts]) => {
-      const results = resultsOf(name);
-      return Object.entries(parts).map(([part, write]) => [
-        `${name} ${part}`,
-        results ? write(results) : 'No run yet.',
-      ]);
+      const results = resultsOf(`controls/${name}`);
+      return Object.entries(parts).map(([part, write]) => [`${name} ${part}`, write(results)]);
     }),
   );
-}

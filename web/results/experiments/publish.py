@@ -29,8 +29,8 @@ import numpy as np
 import analyses
 import early_warning
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
+PLANS = ROOT / "docs/experiments"
 MONITOR = ROOT / "src/python/eigenscope_monitor.py"
 
 BY_MODEL = ["layer_norm", "depth"]
@@ -566,7 +566,7 @@ def compact(value):
 
 
 def collected(name, cells):
-    command = [ROOT / "build/native/eigenscope", "collect", HERE / f"{name}.grid.json", "--cells", cells]
+    command = [ROOT / "build/native/eigenscope", "collect", PLANS / f"{name}.grid.json", "--cells", cells]
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
 
 
@@ -594,8 +594,8 @@ def main():
     asked = parser.parse_args()
     folder, texts, stale = asked.cells, {}, []
     for name in EXPERIMENTS:
-        grid = json.loads((HERE / f"{name}.grid.json").read_text())
-        file = HERE / f"{name}.results.json"
+        grid = json.loads((PLANS / f"{name}.grid.json").read_text())
+        file = PLANS / f"{name}.results.json"
         own = json.loads(file.read_text()) if file.exists() else None
         if folder and (folder / name).is_dir():
             full = collected(name, (folder / name).resolve())

@@ -1,17 +1,20 @@
 // The tables of the pages on experiments, from their results files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { code, intervalText, shown, table } from '../../web/results/tables.mjs';
+import { code, intervalText, shown, table } from '../tables.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
+/** The plans' folder, with grids and results files. */
+const folder = fileURLToPath(new URL('../../../docs/experiments/', import.meta.url));
+const read = (name) => JSON.parse(readFileSync(folder + name, 'utf8'));
+/** The results of an experiment with its grid, by its path in that folder. */
+export const resultsOf = (path) => ({ ...read(`${path}.results.json`), grid: read(`${path}.grid.json`) });
 
-/** The results files with their grids, by the names of the experiments. */
+/** Those of the folder itself, by the names of the experiments. */
 export const results = Object.fromEntries(
-  readdirSync(here)
+  readdirSync(folder)
     .filter((name) => name.endsWith('.results.json'))
     .map((name) => name.slice(0, -'.results.json'.length))
-    .map((name) => [name, { ...read(`${name}.results.json`), grid: read(`${name}.grid.json`) }]),
+    .map((name) => [name, resultsOf(name)]),
 );
 
 /** The runs of an experiment that have a result. */

@@ -1,11 +1,10 @@
 // The tables of the page with the results of the experiments on causes, by the rules of their plan (README.md).
-import { readFileSync } from 'node:fs';
-import { claimed, code, estimated, intervalText, probability, shown, table } from '../../../web/results/tables.mjs';
-import { analysed, runsOf } from '../tables.mjs';
+import { claimed, code, estimated, intervalText, probability, shown, table } from '../tables.mjs';
+import { analysed, resultsOf, runsOf } from './tables.mjs';
 
-/** The results of an experiment of this folder. */
-const read = (name) => JSON.parse(readFileSync(new URL(`${name}.results.json`, import.meta.url), 'utf8'));
-const results = read('equal-deviation');
+const [results, FAULTS, RAMPS] = ['equal-deviation', 'early-warning', 'early-warning-ramp'].map((name) =>
+  resultsOf(`causes/${name}`),
+);
 
 /** Of the hypotheses by number, and what their intervals are of. */
 const PREDICTIONS = [
@@ -25,7 +24,6 @@ const stateOf = (of) =>
   `${runsOf(of)} of ${runsOf(of) + of.missing.length} planned runs have a result; ${Object.keys(of.columns.failures).length} of them failed.`;
 
 /** Of sentences and tables on early warning: the results, which of their analyses, and the groups of its tests. */
-const [FAULTS, RAMPS] = ['early-warning', 'early-warning-ramp'].map(read);
 const TESTED = ['hypothesis', 'hypothesis-llama'];
 const WARNINGS = {
   faults: { of: FAULTS, groups: TESTED },
