@@ -1,6 +1,6 @@
 // The tables and verdicts of the page with the results of the controls, by the rules of their plan (README.md).
 import { code, intervalText, probability, shown, table } from '../tables.mjs';
-import { analysisOf, meanOver, meanText, resultsOf, rowWith, runsOf } from './tables.mjs';
+import { analysisOf, byAxes, meanOver, meanText, resultsOf, rowWith, runsOf } from './tables.mjs';
 
 const LEVEL = 0.05;
 
@@ -28,7 +28,8 @@ function counts({ whole, familyWhole, holm, difference }, sign) {
 }
 const every = (found) => (found.includes(null) ? null : found.every(Boolean));
 const some = (found) => (found.includes(true) ? true : found.includes(null) ? null : false);
-const verdict = (found, yes, no) => (found === null ? 'open: runs are missing' : found ? yes : no);
+const verdict = (found, yes = 'confirmed', no = 'not confirmed') =>
+  found === null ? 'open: runs are missing' : found ? yes : no;
 
 /** "`initial-m1` − `none`, learning rate 0.02, 1,600 steps"; a difference of two differences names both. */
 function nameOf(test, axis, place) {
@@ -84,22 +85,10 @@ const OUT_OF_THE_WAY = {
       'learning rate | steps | method | runs | failed | bits per byte | above the bigram table | entropy | ' +
         'self-mass | initial self-mass',
       [...summary]
-        .sort(
-          (a, b) =>
-            a.axes.steps - b.axes.steps ||
-            a.axes.learning_rate - b.axes.learning_rate ||
-            a.bits_per_byte.mean - b.bits_per_byte.mean,
-        )
+        .sort((a, b) => byAxes('steps', 'learning_rate')(a, b) || a.bits_per_byte.mean - b.bits_per_byte.mean)
         .map(({ axes, runs, failures, bits_per_byte: loss, entropy, self_mass }) => [
-          axes.learning_rate,
-          axes.steps,
-          code(axes.method),
-          runs,
-          failures,
-          meanText(loss, 3),
-          shown(loss.mean - references.bigram, 3),
-          shown(entropy.mean, 3),
-          shown(self_mass.mean, 3),
+          ...[axes.learning_rate, axes.steps, code(axes.method), runs, failures, meanText(loss, 3)],
+          ...[loss.mean - references.bigram, entropy.mean, self_mass.mean].map((it) => shown(it, 3)),
           shown(meanOver(columns, 'initial', 'self_mass', axes), 3),
         ]),
     ),
@@ -126,10 +115,10 @@ const OUT_OF_THE_WAY = {
         'Prediction 1: `initial-m1`, `initial-m10` and `no-attention` end within 0.02 of each other at 0.02',
         equivalence,
       ],
-      ['Prediction 2: all three tests at 0.02 count with a lower loss', verdict(below, 'confirmed', 'not confirmed')],
-      ['Out of the way (both)', verdict(out, 'confirmed', 'not confirmed')],
+      ['Prediction 2: all three tests at 0.02 count with a lower loss', verdict(below)],
+      ['Out of the way (both)', verdict(out)],
       ['Paid for later: `initial-m1` costs at 0.003, and more after 6,400 steps', verdict(later, 'confirmed', falls)],
-      ['`initial-m1-half` costs at 0.003', verdict(counts(tests[4], 1), 'confirmed', 'not confirmed')],
+      ['`initial-m1-half` costs at 0.003', verdict(counts(tests[4], 1))],
     ]);
   },
 };
@@ -143,16 +132,10 @@ const SIGN = {
         'residual of the last layer',
       analysisOf(results, 'share')
         .rows.map((row) => ({ ...row, of: rowWith(results.summary, row.axes) }))
-        .sort((a, b) => a.axes.steps - b.axes.steps || a.axes.alpha - b.axes.alpha)
-        .map(({ axes, runs, below, share, low, high, of }) => [
-          axes.steps,
-          axes.alpha,
-          runs,
-          below,
-          shown(share, 2),
-          intervalText({ low, high }, 2),
-          shown(of.bits_per_byte.mean, 3),
-          shown(of.last_residual.mean, 3),
+        .sort(byAxes('steps', 'alpha'))
+        .map(({ axes, of, ...row }) => [
+          ...[axes.steps, axes.alpha, row.runs, row.below, shown(row.share, 2), intervalText(row, 2)],
+          ...[of.bits_per_byte, of.last_residual].map(({ mean }) => shown(mean, 3)),
         ]),
     ),
   family: (results) => exact(family(results, 0)),
@@ -163,14 +146,9 @@ const SIGN = {
       'pairs | difference of the residual at step 50 | 95% interval | p | ' +
         'rank correlation of alpha with the loss | 95% interval | partial, given the residual | 95% interval',
       analysisOf(results, 'mediation').rows.map((row) => [
-        row.pairs,
-        shown(row.difference, 4),
-        intervalText(row, 4),
-        probability(row.p),
-        shown(row.total, 2),
-        intervalText({ low: row.total_low, high: row.total_high }, 2),
-        shown(row.partial, 2),
-        intervalText({ low: row.partial_low, high: row.partial_high }, 2),
+        ...[row.pairs, shown(row.difference, 4), intervalText(row, 4), probability(row.p)],
+        ...[shown(row.total, 2), intervalText({ low: row.total_low, high: row.total_high }, 2)],
+        ...[shown(row.partial, 2), intervalText({ low: row.partial_low, high: row.partial_high }, 2)],
       ]),
     ),
   verdicts: (results) => {
@@ -182,11 +160,8 @@ const SIGN = {
       ? found.p < LEVEL && without(found.total_low, found.total_high) && !without(found.partial_low, found.partial_high)
       : null;
     return verdicts([
-      [
-        'More runs with alpha 1 than with alpha -1 leave the unigram level',
-        verdict(more, 'confirmed', 'not confirmed'),
-      ],
-      ['The residual at step 50 mediates it', verdict(mediated, 'confirmed', 'not confirmed')],
+      ['More runs with alpha 1 than with alpha -1 leave the unigram level', verdict(more)],
+      ['The residual at step 50 mediates it', verdict(mediated)],
     ]);
   },
 };
@@ -195,26 +170,12 @@ const SIGN = {
 function exact({ tests, rows, below }) {
   const level = below === 'bigram' ? 'the bigram table' : below;
   return table(
-    [
-      ...['comparison', 'pairs', `below ${level} in the first only`, 'in the second only'],
-      'difference of shares',
-      '95% interval',
-      'p (McNemar)',
-      'p (Holm)',
-      'difference in bits per byte',
-      '95% interval',
-    ],
+    `comparison | pairs | below ${level} in the first only | in the second only | difference of shares | ` +
+      '95% interval | p (McNemar) | p (Holm) | difference in bits per byte | 95% interval',
     rows.map((row, i) => [
-      nameOf(tests[i], 'alpha', () => ''),
-      row.pairs,
-      row.only_first ?? '',
-      row.only_second ?? '',
-      shown(row.share_difference, 2),
-      intervalText({ low: row.share_low, high: row.share_high }, 2),
-      probability(row.mcnemar),
-      probability(row.mcnemar_holm),
-      shown(row.difference, 3),
-      intervalText(row),
+      ...[nameOf(tests[i], 'alpha', () => ''), row.pairs, row.only_first ?? '', row.only_second ?? ''],
+      ...[shown(row.share_difference, 2), intervalText({ low: row.share_low, high: row.share_high }, 2)],
+      ...[probability(row.mcnemar), probability(row.mcnemar_holm), shown(row.difference, 3), intervalText(row)],
     ]),
   );
 }
@@ -228,18 +189,10 @@ const PAPER = {
       'method | biases | runs | failed | nats per byte | above the bigram table | difference from `none` | ' +
         '95% interval | entropy | difference from `none` | p | mean eigenvalue',
       summary.map(({ axes, runs, failures, loss, entropy, mean }) => [
-        code(axes.method),
-        axes.query_key_bias,
-        runs,
-        failures,
-        shown(loss.mean, 3),
-        shown(loss.mean - references.bigram, 3),
-        shown(loss.difference, 3),
-        intervalText(loss),
-        shown(entropy.mean, 3),
-        shown(entropy.difference, 3),
-        probability(entropy.p),
-        shown(mean.mean, 3),
+        ...[code(axes.method), axes.query_key_bias, runs, failures],
+        ...[loss.mean, loss.mean - references.bigram, loss.difference].map((it) => shown(it, 3)),
+        ...[intervalText(loss), shown(entropy.mean, 3), shown(entropy.difference, 3)],
+        ...[probability(entropy.p), shown(mean.mean, 3)],
       ]),
     ),
   family: (results) => comparisons(family(results, 1), 'nats per byte', 'method', withBiases),

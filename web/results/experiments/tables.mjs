@@ -40,12 +40,12 @@ export function meanOver(columns, part, measure, wanted) {
 export const analysisOf = ({ analysis }, kind) => analysis.find((it) => it.kind === kind);
 export const analysed = (of, kind) => analysisOf(of, kind).rows;
 /** A difference with its interval, and the p value of its test corrected by Holm's method. */
-const TESTED = ['95% interval', 'p (Holm)'];
+const TESTED = '95% interval | p (Holm)';
 const test = (of, digits) => [shown(of.difference, digits), intervalText(of, digits), shown(of.holm, 3)];
 /** The mean and the paired test of a measure, and the number of runs. */
 const tested = (of, digits) => [of.runs, shown(of.mean, digits), ...test(of, digits)];
 /** By the numbers that the labels of axes are. */
-const byAxes =
+export const byAxes =
   (...axes) =>
   (a, b) =>
     axes.map((axis) => a.axes[axis] - b.axes[axis]).find(Boolean) ?? 0;
@@ -92,24 +92,18 @@ function contrasts(results, family = 0) {
   const shares = below !== undefined;
   const labels = tests.map(([[, first]]) => first);
   const places = Object.keys(labels[0]).filter((axis) => labels.some((it) => it[axis] !== labels[0][axis]));
+  const ofShares = `below ${below} in the first only | in the second only | p, McNemar | p (Holm) | p, Fisher`;
   return table(
-    [
-      'comparison',
-      'pairs',
-      'difference in bits per byte',
-      ...TESTED,
-      ...(shares ? [`below ${below} in the first only`, 'in the second only'] : []),
-      ...(shares ? ['p, McNemar', 'p (Holm)', 'p, Fisher'] : []),
-    ],
+    `comparison | pairs | difference in bits per byte | ${TESTED}` + (shares ? ` | ${ofShares}` : ''),
     rows.map((row, at) => [
-      testName(tests[at], places),
-      row.pairs,
-      ...test(row, 3),
+      ...[testName(tests[at], places), row.pairs, ...test(row, 3)],
       ...(shares ? [row.only_first, row.only_second] : []),
       ...(shares ? [row.mcnemar, row.mcnemar_holm, row.fisher].map((p) => shown(p, 3)) : []),
     ]),
   );
 }
+
+const TABLES_OF_N_GRAMS = ['unigram', 'bigram', 'trigram'];
 
 /** The tables by the names of their markers; each is made of the results of one experiment or several. */
 const TABLES = {
@@ -117,15 +111,11 @@ const TABLES = {
     'learning-rate',
     ({ summary }) =>
       table(
-        ['method', 'runs', 'bits per byte', 'difference from the baseline', ...TESTED, 'entropy'],
+        `method | runs | bits per byte | difference from the baseline | ${TESTED} | entropy`,
         summary
           .filter(({ axes }) => axes.learning_rate === '0.02')
           .sort(byMean('bits_per_byte'))
-          .map(({ axes, bits_per_byte, entropy }) => [
-            code(axes.method),
-            ...tested(bits_per_byte, 3),
-            shown(entropy.mean, 2),
-          ]),
+          .map((row) => [code(row.axes.method), ...tested(row.bits_per_byte, 3), shown(row.entropy.mean, 2)]),
       ),
   ],
   rates: [
@@ -178,35 +168,23 @@ const TABLES = {
     'rank-escape',
     (results) =>
       table(
-        [
-          'depth',
-          's',
-          'alpha',
-          'runs',
-          'below 4.2',
-          'share',
-          '95% interval',
-          'bits per byte',
-          'difference from alpha = 0',
-          ...TESTED,
-          'residual',
-          'difference from alpha = 0',
-          ...TESTED,
-        ],
+        'depth | s | alpha | runs | below 4.2 | share | 95% interval | ' +
+          ['bits per byte', 'residual'].map((name) => `${name} | difference from alpha = 0 | ${TESTED}`).join(' | '),
         analysed(results, 'share')
           .sort(byAxes('depth', 'init_scale', 'alpha'))
           .map(({ axes, runs, below, share, low, high }) => {
             const { bits_per_byte, last_residual } = rowWith(results.summary, axes);
             return [
-              axes.depth,
-              axes.init_scale,
-              axes.alpha,
-              runs,
-              below,
-              shown(share, 2),
-              intervalText({ low, high }, 2),
-              ...tested(bits_per_byte, 3).slice(1),
-              ...tested(last_residual, 3).slice(1),
+              ...[
+                axes.depth,
+                axes.init_scale,
+                axes.alpha,
+                runs,
+                below,
+                shown(share, 2),
+                intervalText({ low, high }, 2),
+              ],
+              ...[bits_per_byte, last_residual].flatMap((measure) => tested(measure, 3).slice(1)),
             ];
           }),
       ),
@@ -217,13 +195,8 @@ const TABLES = {
       table(
         ['experiment', 'unit', 'unigrams', 'bigrams', 'trigrams'],
         all.map(({ experiment, columns, references }) => {
-          const words = 'perplexity' in columns.final;
-          const { unigram, bigram, trigram } = references;
-          return [
-            code(experiment),
-            words ? 'perplexity of words' : 'bits per byte',
-            ...[unigram, bigram, trigram].map((it) => shown(it, words ? 1 : 3)),
-          ];
+          const [unit, digits] = 'perplexity' in columns.final ? ['perplexity of words', 1] : ['bits per byte', 3];
+          return [code(experiment), unit, ...TABLES_OF_N_GRAMS.map((name) => shown(references[name], digits))];
         }),
       ),
   ],
@@ -240,9 +213,7 @@ const TABLES = {
         analysed(results, 'predictors').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
           row.predictor === 'init_scale' ? 's' : code(row.predictor),
-          shown(row.rank_correlation, 2),
-          shown(row.within, 2),
-          shown(row.area_under_curve, 2),
+          ...[row.rank_correlation, row.within, row.area_under_curve].map((it) => shown(it, 2)),
         ]),
       ),
   ],
@@ -256,8 +227,7 @@ const TABLES = {
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
           ...[0.0667, 1].map((alpha) => shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2)),
           ...[`${row.beyond} of ${row.cells}`, shown(row.mean_beyond, 3), shown(row.mean_before, 3)],
-          shown(row.rank_correlation, 2),
-          shown(row.area_under_curve, 2),
+          ...[row.rank_correlation, row.area_under_curve].map((it) => shown(it, 2)),
         ]),
       ),
   ],
@@ -267,13 +237,8 @@ const TABLES = {
       table(
         ['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5', 'rank correlation'],
         all.flatMap((results) =>
-          byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
-            results.experiment,
-            axes.depth,
-            code(driver),
-            runs,
-            never,
-            shown(rank_correlation, 2),
+          byDepth(results, 'plateau').map(({ axes, driver, ...row }) => [
+            ...[results.experiment, axes.depth, code(driver), row.runs, row.never, shown(row.rank_correlation, 2)],
           ]),
         ),
       ),
@@ -294,13 +259,9 @@ const TABLES = {
       table(
         ['experiment', 'depth', 'runs', 'logged rows', 'rank correlation over all rows', 'mean within a run'],
         all.flatMap((results) =>
-          byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
-            results.experiment,
-            axes.depth,
-            runs,
-            rows,
-            shown(found.rank_correlation, 2),
-            shown(found.mean_within_runs, 2),
+          byDepth(results, 'relation').map(({ axes, ...row }) => [
+            ...[results.experiment, axes.depth, row.runs, row.rows],
+            ...[row.rank_correlation, row.mean_within_runs].map((it) => shown(it, 2)),
           ]),
         ),
       ),
@@ -309,27 +270,12 @@ const TABLES = {
     'paper-setting',
     ({ summary }) =>
       table(
-        [
-          'method',
-          'biases',
-          'runs',
-          'perplexity',
-          'difference from the baseline',
-          ...TESTED,
-          'entropy',
-          'Frobenius variance',
-          'share of the biases',
-          'entropy minus that of the baseline',
-          ...TESTED,
-        ],
+        `method | biases | runs | perplexity | difference from the baseline | ${TESTED} | entropy | Frobenius variance | ` +
+          `share of the biases | entropy minus that of the baseline | ${TESTED}`,
         summary.map((row) => [
-          code(row.axes.method),
-          row.axes.query_key_bias,
-          ...tested(row.perplexity, 1),
-          shown(row.entropy.mean, 3),
-          brief(row.variance_frobenius.mean),
-          shown(row.bias_part.mean / row.logit_variance.mean, 2),
-          ...test(row.entropy, 3),
+          ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
+          ...[shown(row.entropy.mean, 3), brief(row.variance_frobenius.mean)],
+          ...[shown(row.bias_part.mean / row.logit_variance.mean, 2), ...test(row.entropy, 3)],
         ]),
       ),
   ],
@@ -340,16 +286,10 @@ const TABLES = {
         'regularizer | bits per byte | entropy | mean eigenvalue | variance, tr(W²) | variance, Frobenius | ' +
           'rank floor | predicted L | residual',
         summary.map((row) => [
-          TUNED_NAMES[row.axes.method],
-          tunedText(row.bits_per_byte, 3),
-          tunedText(row.entropy, 3),
-          tunedText(row.mean, 4),
-          tunedText(row.variance, 3),
+          ...[TUNED_NAMES[row.axes.method], tunedText(row.bits_per_byte, 3), tunedText(row.entropy, 3)],
+          ...[tunedText(row.mean, 4), tunedText(row.variance, 3), tunedText(row.variance_frobenius, 3)],
           // The rank floor: m²(d/d_h - 1).
-          tunedText(row.variance_frobenius, 3),
-          shown(3 * row.mean.mean ** 2, 4),
-          tunedText(row.localization, 4),
-          tunedText(row.residual, 3),
+          ...[shown(3 * row.mean.mean ** 2, 4), tunedText(row.localization, 4), tunedText(row.residual, 3)],
         ]),
       ),
   ],
@@ -361,7 +301,7 @@ const times = read('times.json');
 
 /** How much of each experiment is there, and what it costs. */
 function state() {
-  const plans = ORDER.filter((name) => name in results).map((name) => {
+  const plans = ORDER.map((name) => {
     const runs = runsOf(results[name]);
     const missing = results[name].missing.length;
     const { seconds } = times.experiments[name];
@@ -385,11 +325,9 @@ function state() {
 }
 
 /** By the names of their markers: the tables in Markdown. */
-export function tables() {
-  const made = { state: state() };
-  for (const [name, [of, write]] of Object.entries(TABLES)) {
-    const sources = [of].flat().map((source) => results[source]);
-    made[name] = sources.every(Boolean) ? write(...sources) : 'No run yet.';
-  }
-  return made;
-}
+export const tables = () => ({
+  state: state(),
+  ...Object.fromEntries(
+    Object.entries(TABLES).map(([name, [of, write]]) => [name, write(...[of].flat().map((source) => results[source]))]),
+  ),
+});
