@@ -246,6 +246,40 @@ const CLAIMS = {
     warningOf('ramp', 'hypothesis', 'chosen').null_p > 0.05,
     'the lead of the chosen alarm is that of exchanged trajectories',
   ],
+  'too-many-alarms': () => [
+    warningOf('ramp', 'hypothesis', 'chosen').false_low > 0.05,
+    'the chosen alarm has more than 5% false alarms',
+  ],
+  'update-entropy-chosen': () => [
+    warningOf('ramp', 'hypothesis', 'chosen').signal === 'update_entropy.smallest',
+    'the spectral entropy of the update is the chosen signal',
+  ],
+  'references-silent': () => [
+    ['z_score', 'gradient_norm'].every((signal) => warningOf('ramp', 'hypothesis', signal).detected === 0),
+    'the z score and the gradient norm detect no failure',
+  ],
+  'line-before-all': () => {
+    const { detected, failing } = warningOf('ramp', 'hypothesis', 'line');
+    return [detected === failing, 'the freezing line is crossed before all failures'];
+  },
+  'silent-on-llama': () => [
+    warningOf('ramp', 'hypothesis-llama', 'chosen').lead === 0,
+    'the chosen alarm has no median lead on models that were held back',
+  ],
+  'few-failures': () => {
+    const share = (fault, model) => {
+      const { runs, failing } = fateRow(WARNINGS.faults, fault, model);
+      return failing / runs;
+    };
+    const survived = ['scale-4', 'scale-16', 'bits-8', 'bits-4', 'random-40', 'beta2-0.9999', 'epsilon'];
+    const isSurvived = survived.every((fault) => ['pre', 'post', 'llama'].every((model) => share(fault, model) === 0));
+    const isFatal = ['pre', 'llama'].every((model) => share('spike-5', model) === 1);
+    return [isSurvived && isFatal, 'a spike of 5 steps makes pre-norm and llama models fail, milder faults none'];
+  },
+  'post-survives': () => [
+    warned(WARNINGS.faults, 'runs').every(({ model, failing }) => model !== 'post' || failing === 0),
+    'no post-norm model fails',
+  ],
   'no-lead': () => [
     warned(WARNINGS.faults, 'signal').every(({ group, detected }) => group !== 'hypothesis' || detected === 0),
     'no signal detects a failure after an injected fault',
@@ -255,6 +289,8 @@ const CLAIMS = {
 export const numbers = {
   /** A number of a signal of an experiment on early warning, such as `lead` or `false_alarms`, in a group. */
   'warning-number': (name, group, signal, field, digits = 0) => shown(warningOf(name, group, signal)[field], digits),
+  /** What one false alarm is of the runs that do not fail. */
+  'warning-granularity': (name, group) => `${shown(100 / warningOf(name, group, 'chosen').healthy, 0)}%`,
   'warning-interval': (...of) => leadText(warningOf(...of)),
   /** How many steps an alarm is earlier than a reference, with its interval and verdict. */
   ...estimated('warning-advantage', advantageOf, 0, 'steps'),
