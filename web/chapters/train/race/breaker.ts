@@ -6,20 +6,18 @@ import { regularizers } from '../methods';
 import type { RunComparison } from '../runs/comparison';
 import type { InjectedFault, TrainingRun } from '../runs/run';
 
-type Fault = Omit<InjectedFault, 'fault_step'>;
-
-/** Faults by what they are called. */
-const FAULTS: Readonly<Record<string, Fault>> = {
-  'learning rate × 8': { fault: 'learning-rate', fault_size: 8, fault_steps: 0 },
-  'learning rate × 32': { fault: 'learning-rate', fault_size: 32, fault_steps: 0 },
-  'learning rate × 32 for 20 steps': { fault: 'learning-rate', fault_size: 32, fault_steps: 20 },
-  'W_Q and W_K × 4': { fault: 'query-key-scale', fault_size: 4, fault_steps: 0 },
-  'W_Q and W_K × 16': { fault: 'query-key-scale', fault_size: 16, fault_steps: 0 },
-  'logits rounded to bfloat16': { fault: 'rounded-logits', fault_size: 8, fault_steps: 0 },
-  'logits rounded to 4 bits': { fault: 'rounded-logits', fault_size: 4, fault_steps: 0 },
-  'repeated tokens for 40 steps': { fault: 'repeated-tokens', fault_size: 1, fault_steps: 40 },
-  'random tokens for 40 steps': { fault: 'random-tokens', fault_size: 1, fault_steps: 40 },
-  'text read backwards': { fault: 'reversed-tokens', fault_size: 1, fault_steps: 0 },
+/** Faults by what they are called: which, its size, and the steps that it lasts (0: all that follow). */
+const FAULTS: Readonly<Record<string, [InjectedFault['fault'], number, number]>> = {
+  'learning rate × 8': ['learning-rate', 8, 0],
+  'learning rate × 32': ['learning-rate', 32, 0],
+  'learning rate × 32 for 20 steps': ['learning-rate', 32, 20],
+  'W_Q and W_K × 4': ['query-key-scale', 4, 0],
+  'W_Q and W_K × 16': ['query-key-scale', 16, 0],
+  'logits rounded to bfloat16': ['rounded-logits', 8, 0],
+  'logits rounded to 4 bits': ['rounded-logits', 4, 0],
+  'repeated tokens for 40 steps': ['repeated-tokens', 1, 40],
+  'random tokens for 40 steps': ['random-tokens', 1, 40],
+  'text read backwards': ['reversed-tokens', 1, 0],
 };
 
 /** Injects a fault into a run of the comparison, and shows which of the chosen alarms rang at which step. */
@@ -77,7 +75,8 @@ export class RunBreaker {
   private break(): void {
     const run = this.chosen;
     if (!run || run.injected || run.done) return;
-    run.injected = { ...FAULTS[this.fault.value], fault_step: null };
+    const [fault, fault_size, fault_steps] = FAULTS[this.fault.value];
+    run.injected = { fault, fault_size, fault_steps, fault_step: null };
     if (!this.comparison.playing) void this.comparison.play();
     this.draw();
   }
