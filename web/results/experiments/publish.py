@@ -53,6 +53,11 @@ def pair(axis, first, second, **at):
     return [[1, {axis: first, **at}], [-1, {axis: second, **at}]]
 
 
+def call(analysis, **settings):
+    """An analysis of an experiment, with its settings."""
+    return analysis, settings
+
+
 def signs(**at):
     return [pair("alpha", *labels, **at) for labels in (("1", "-1"), ("1", "0"), ("-1", "0"))]
 
@@ -121,16 +126,17 @@ RAMPS = ["ramp-16", "ramp-32", "ramp-48", "ramp-64", "ramp-96"]
 LEFT_OUT = ["rate-2", "beta2-0.9", "reversed", "reversed-40"]
 
 
+def each(faults, *models):
+    """A group of runs for each fault, by its name."""
+    return {fault: {"fault": [fault], "model": [*models]} for fault in faults}
+
+
 def ramps(model, held_model):
     """The ramps of a model that is tested and of one that is held back, by the names of their groups."""
-    return {
-        "hypothesis": {"fault": RAMPS, "model": [model]},
-        "hypothesis-llama": {"fault": RAMPS, "model": [held_model]},
-        **{
-            fault: {"fault": [fault], "model": [model]}
-            for fault in ["none", "spike-5", "random-5", "ramp-8", *RAMPS]
-        },
-    }
+    tested = {"hypothesis": [model], "hypothesis-llama": [held_model]}
+    return {name: {"fault": RAMPS, "model": models} for name, models in tested.items()} | each(
+        ["none", "spike-5", "random-5", "ramp-8", *RAMPS], model
+    )
 
 
 def early_warnings(*analysed, **settings):
@@ -148,7 +154,7 @@ def early_warnings(*analysed, **settings):
         "digits": 3,
         "final": ["bits_per_byte"],
         "curve": [name for name, _ in [*SIGNALS, *REFERENCES] if name not in ("z score", "step")],
-        "analyses": [(early_warning.early_warning, {**common, **settings, **own}) for own in analysed],
+        "analyses": [call(early_warning.early_warning, **{**common, **settings, **own}) for own in analysed],
     }
 
 
@@ -167,41 +173,31 @@ EXPERIMENTS = {
         "families": ["bits_per_byte"],
         "curve": DRIVERS,
         "analyses": [
-            (
-                analyses.sensitivity,
-                {"axis": "learning_rate", "group": "method", "tolerance": 0.25, "reach": [4.5, 4, 3.75]},
-            ),
-            (
+            call(analyses.sensitivity, axis="learning_rate", group="method", tolerance=0.25, reach=[4.5, 4, 3.75]),
+            call(
                 analyses.contrasts,
-                {
-                    "tests": [
-                        pair("method", first, second, learning_rate="0.02")
-                        for first, second in (
-                            ("frobenius-m1", "frobenius-m0"),
-                            ("frobenius-m1", "random-m1"),
-                            ("frobenius-m-1", "frobenius-m0"),
-                            ("initial-m1", "frobenius-m1"),
-                        )
-                    ]
-                },
+                tests=[
+                    pair("method", "frobenius-m1", "frobenius-m0", learning_rate="0.02"),
+                    pair("method", "frobenius-m1", "random-m1", learning_rate="0.02"),
+                    pair("method", "frobenius-m-1", "frobenius-m0", learning_rate="0.02"),
+                    pair("method", "initial-m1", "frobenius-m1", learning_rate="0.02"),
+                ],
             ),
             # The methods that were added after the first results.
-            (
+            call(
                 analyses.contrasts,
-                {
-                    "tests": [
-                        pair("method", method, "none", learning_rate=rate)
-                        for method in ("frobenius-m1-half", "frobenius-m1-early", "initial-m1-half", "initial-m1-one")
-                        for rate in ("0.02", "0.003")
-                    ]
-                },
+                tests=[
+                    pair("method", method, "none", learning_rate=rate)
+                    for method in ("frobenius-m1-half", "frobenius-m1-early", "initial-m1-half", "initial-m1-one")
+                    for rate in ("0.02", "0.003")
+                ],
             ),
-            (
+            call(
                 analyses.contrasts,
-                {"tests": [pair("method", "warmup-clip-initial-m1-half", "warmup-clip", learning_rate="0.02")]},
+                tests=[pair("method", "warmup-clip-initial-m1-half", "warmup-clip", learning_rate="0.02")],
             ),
-            (analyses.plateau, {"below": 4.5, "drivers": DRIVERS}),
-            (analyses.relation, {"of": DRIVERS}),
+            call(analyses.plateau, below=4.5, drivers=DRIVERS),
+            call(analyses.relation, of=DRIVERS),
         ],
     },
     "rank-escape": {
@@ -211,13 +207,13 @@ EXPERIMENTS = {
         "initial": ["mean"],
         "curve": [*DRIVERS, "last_residual"],
         "analyses": [
-            (analyses.share, {"below": 4.2}),
-            (analyses.contrasts, {"tests": signs(depth="8", init_scale="2"), "below": 4.2}),
-            (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
-            (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
-            (
+            call(analyses.share, below=4.2),
+            call(analyses.contrasts, tests=signs(depth="8", init_scale="2"), below=4.2),
+            call(analyses.plateau, below=4.5, drivers=DRIVERS, by=["depth"]),
+            call(analyses.relation, of=DRIVERS, by=["depth"]),
+            call(
                 analyses.plateau,
-                {"below": 4.5, "drivers": [*DRIVERS, "last_residual"], "at": {"depth": "8", "init_scale": "2"}},
+                **{"below": 4.5, "drivers": [*DRIVERS, "last_residual"], "at": {"depth": "8", "init_scale": "2"}},
             ),
         ],
     },
@@ -232,8 +228,8 @@ EXPERIMENTS = {
         "final": ["bits_per_byte"],
         "initial": [*PREDICTORS, "residual"],
         "analyses": [
-            (analyses.predictors, {"by": BY_MODEL, "names": PREDICTORS, "within": "init_scale"}),
-            (analyses.freezing, {"by": BY_MODEL}),
+            call(analyses.predictors, by=BY_MODEL, names=PREDICTORS, within="init_scale"),
+            call(analyses.freezing, by=BY_MODEL),
         ],
     },
     "controls/out-of-the-way": {
@@ -242,32 +238,25 @@ EXPERIMENTS = {
         "final": ["bits_per_byte", "bits_per_byte_error", "entropy", "self_mass", "mean", "variance_frobenius"],
         "summary": ["bits_per_byte", "entropy", "self_mass"],
         "analyses": [
-            (
+            call(
                 analyses.contrasts,
-                {
-                    "tests": [
-                        pair("method", "no-attention", "none", **AT_002),
-                        pair("method", "initial-m1", "none", **AT_002),
-                        pair("method", "initial-m1", "initial-m0", **AT_002),
-                        pair("method", "initial-m1", "none", **AT_0003),
-                        pair("method", "initial-m1-half", "none", **AT_0003),
-                        [
-                            *pair("method", "initial-m1", "none", **LATER),
-                            *pair("method", "none", "initial-m1", **AT_0003),
-                        ],
-                    ]
-                },
+                tests=[
+                    pair("method", "no-attention", "none", **AT_002),
+                    pair("method", "initial-m1", "none", **AT_002),
+                    pair("method", "initial-m1", "initial-m0", **AT_002),
+                    pair("method", "initial-m1", "none", **AT_0003),
+                    pair("method", "initial-m1-half", "none", **AT_0003),
+                    [*pair("method", "initial-m1", "none", **LATER), *pair("method", "none", "initial-m1", **AT_0003)],
+                ],
             ),
-            (
+            call(
                 analyses.contrasts,
-                {
-                    "tests": [
-                        pair("method", "initial-m1", "initial-m10", **AT_002),
-                        pair("method", "initial-m1", "no-attention", **AT_002),
-                        pair("method", "initial-m10", "no-attention", **AT_002),
-                    ],
-                    "margin": 0.02,
-                },
+                tests=[
+                    pair("method", "initial-m1", "initial-m10", **AT_002),
+                    pair("method", "initial-m1", "no-attention", **AT_002),
+                    pair("method", "initial-m10", "no-attention", **AT_002),
+                ],
+                margin=0.02,
             ),
         ],
     },
@@ -277,21 +266,15 @@ EXPERIMENTS = {
         "summary": ["bits_per_byte", "last_residual"],
         "curve": ["last_residual"],
         "analyses": [
-            (analyses.share, {"below": 4.2}),
-            (analyses.contrasts, {"tests": signs(steps="400"), "below": 4.2}),
-            (
+            call(analyses.share, below=4.2),
+            call(analyses.contrasts, tests=signs(steps="400"), below=4.2),
+            call(
                 analyses.mediation,
-                {
-                    "axis": "alpha",
-                    "labels": ["-1", "1"],
-                    "at": {"steps": "400"},
-                    "mediator": "last_residual",
-                    "step": 50,
-                    "draws": 2000,
-                },
+                **{"axis": "alpha", "labels": ["-1", "1"], "at": {"steps": "400"}},
+                **{"mediator": "last_residual", "step": 50, "draws": 2000},
             ),
-            (analyses.contrasts, {"tests": signs(steps="1600"), "below": 4.2}),
-            (analyses.contrasts, {"tests": signs(steps="400"), "below": "bigram"}),
+            call(analyses.contrasts, tests=signs(steps="1600"), below=4.2),
+            call(analyses.contrasts, tests=signs(steps="400"), below="bigram"),
         ],
     },
     "causes/equal-deviation": {
@@ -303,21 +286,14 @@ EXPERIMENTS = {
         "summary": ["loss", "entropy", "logit_variance", "self_excess"],
         "families": ["loss"],
         "analyses": [
-            (analyses.equal_deviation, EQUAL_DEVIATION),
-            (
+            call(analyses.equal_deviation, **EQUAL_DEVIATION),
+            call(
                 analyses.deviation_verdicts,
-                {
-                    "family": EQUAL_DEVIATION,
-                    "part": "bias_part",
-                    "path": "metric-k2",
-                    "strengths": WHOLE,
-                    "rivals": ["plain-k2", "frobenius-k2", "effective-k2"],
-                    "least": 0.1,
-                    "limit": 0.1,
-                },
+                **{"family": EQUAL_DEVIATION, "part": "bias_part", "path": "metric-k2", "strengths": WHOLE},
+                **{"rivals": ["plain-k2", "frobenius-k2", "effective-k2"], "least": 0.1, "limit": 0.1},
             ),
-            (analyses.bias_shares, {"baseline": "none", "variance": "logit_variance", "part": "bias_part"}),
-            (analyses.tuned, {"labels": TEMPERATURES, "baseline": "none"}),
+            call(analyses.bias_shares, baseline="none", variance="logit_variance", part="bias_part"),
+            call(analyses.tuned, labels=TEMPERATURES, baseline="none"),
         ],
     },
     "causes/early-warning": early_warnings(
@@ -326,15 +302,12 @@ EXPERIMENTS = {
                 {
                     "hypothesis": {"fault": FEARED, "model": BOTH_NORMS},
                     "hypothesis-llama": {"fault": FEARED, "model": ["llama"]},
-                    **{
-                        fault: {"fault": [fault], "model": BOTH_NORMS}
-                        for fault in ["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"]
-                    },
+                    **each(["none", *INJECTED, "no-warmup-8", "beta2-0.9999", "epsilon"], *BOTH_NORMS),
                 }
             ],
             "held": {"fault": ["epsilon"], "model": ["llama"]},
         },
-        starts={fault: 100 for fault in INJECTED},
+        starts=dict.fromkeys(INJECTED, 100),
         rates={fault: fault for fault in RATES},
         horizons=[20, 50, 100],
     ),
@@ -345,13 +318,13 @@ EXPERIMENTS = {
                 {
                     "transfer": {"fault": RAMPS, "model": ["pre-8"]},
                     "transfer-llama": {"fault": RAMPS, "model": ["llama-8"]},
-                    **{fault: {"fault": [fault], "model": ["pre", "pre-8"]} for fault in LEFT_OUT},
+                    **each(LEFT_OUT, "pre", "pre-8"),
                 },
             ],
             "held": {"fault": LEFT_OUT, "model": ["llama", "pre-8", "llama-8"]},
         },
         {"groups": [ramps("pre-8", "llama-8")], "held": {"fault": LEFT_OUT, "model": ["llama", "pre", "llama-8"]}},
-        starts={fault: 100 for fault in ["spike-5", "random-5", "rate-2", "reversed", "reversed-40"]},
+        starts=dict.fromkeys(["spike-5", "random-5", "rate-2", "reversed", "reversed-40"], 100),
         rates={fault: fault for fault in ["ramp-8", *RAMPS, "spike-5", "rate-2"]},
         horizons=[20, 48, 100],
     ),
@@ -363,8 +336,8 @@ EXPERIMENTS = {
         ],
         "summary": ["loss", "entropy", "mean"],
         "analyses": [
-            (analyses.contrasts, {"tests": [pair("method", "no-attention", "none", query_key_bias="with")]}),
-            (analyses.contrasts, {"tests": PAPER}),
+            call(analyses.contrasts, tests=[pair("method", "no-attention", "none", query_key_bias="with")]),
+            call(analyses.contrasts, tests=PAPER),
         ],
     },
 }
