@@ -42,6 +42,7 @@ test('dragging the spectrum moves matrix, index and reading', async () => {
   await page.mouse.move(box.x + 62, box.y + 22, { steps: 6 });
   // While it is held the panels have followed already.
   await expect.poll(() => reading(page)).not.toBe(before.reading);
+  expect(await reading(page)).not.toContain('v ='); // the field shows the next value already
   await expect.poll(async () => stripes(await matrix(page))).toBeGreaterThan(stripes(before.cells));
   await expect.poll(async () => Number(await dot.getAttribute('cx'))).toBeGreaterThan(x + 20);
   const index = async () => Number(/^L = (0\.\d+)/.exec(await reading(page))?.[1]);
@@ -50,6 +51,9 @@ test('dragging the spectrum moves matrix, index and reading', async () => {
   await expect.poll(index).toBeGreaterThan(0.4);
   await page.mouse.up();
   await expect.poll(() => hash(page)).toMatch(/^#localize\?variance=\d/);
+  await expect.poll(async () => Number(/v = ([\d.]+)$/.exec(await reading(page))?.[1])).toBeGreaterThan(0);
+  const shown = Number(/v = ([\d.]+)$/.exec(await reading(page))?.[1]);
+  expect(Number(await page.locator('#field-localize-variance').inputValue())).toBeCloseTo(shown, 2);
   expect(errors).toEqual([]);
 });
 

@@ -19,6 +19,8 @@ export interface Scene {
   curves: Curves;
   /** Simulated keys of the point, where they are known. */
   keys: Simulated | null;
+  /** A control is moved: its field shows the next value already, so the picture leaves out the numbers that it shows. */
+  isMoving: boolean;
 }
 
 /** A panel: its axes are drawn anew when what they depend on changes, and marks are moved on them. */

@@ -154,7 +154,7 @@ export class LocalizationFigure implements Figure {
   private scene(): Scene | null {
     const { point, curves } = this.answers;
     const { state } = this.store;
-    return point && curves && { state, point, curves, keys: this.answers.keysOf(state) };
+    return point && curves && { state, point, curves, keys: this.answers.keysOf(state), isMoving: this.store.busy };
   }
 
   private caption(scene: Scene): string {

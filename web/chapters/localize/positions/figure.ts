@@ -80,7 +80,7 @@ export class PositionsPanel extends Panel {
       this.marks.sensitivity,
       element('text', { ...foot, x: 0 }, '1'),
       element('text', { ...foot, x: width / 2, 'text-anchor': 'middle' }, 'position (key)'),
-      element('text', { ...foot, x: width, 'text-anchor': 'end' }, String(length)),
+      element('text', { ...foot, x: width, 'text-anchor': 'end' }, `T = ${length}`),
       reading,
     );
     return svg;
@@ -100,8 +100,11 @@ export class PositionsPanel extends Panel {
       });
     });
     marks.index.textContent = `L = ${short(head.localization)}`;
-    const entropy = showsAll(scene.state) ? `, attention entropy ${short(meanEntropy(head))}` : '';
-    marks.rest.textContent = box.width < NARROW ? '' : `m = ${short(mean)}, v = ${short(variance)}${entropy}`;
+    const rest = [
+      !scene.isMoving && `m = ${short(mean)}, v = ${short(variance)}`,
+      showsAll(scene.state) && `attention entropy ${short(meanEntropy(head))}`,
+    ];
+    marks.rest.textContent = box.width < NARROW ? '' : rest.filter(Boolean).join(', ');
     this.moveSimulated(scene);
     const pixels = { apply: (value: number) => value, invert: (value: number) => value };
     const shift = (by: number) => ({ apply: (it: number) => it + by, invert: pixels.invert });

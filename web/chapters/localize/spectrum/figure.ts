@@ -27,6 +27,9 @@ const LINE = -0.33;
 const LOWEST = -0.62;
 const HIGHEST = 1.12;
 const OWN = 'var(--series-1)';
+/** Names of the handles, readable on the density; pixels between one and the middle of its handle. */
+const NAME = { fill: OWN, 'font-weight': 600, stroke: 'var(--paper)', 'stroke-width': 4, 'paint-order': 'stroke' };
+const BESIDE = 14;
 /** Factor of the standard deviation for one arrow key: a tenth of a decade of the variance. */
 const STEP = 10 ** 0.05;
 
@@ -43,7 +46,8 @@ interface Marks {
   spread: SVGPathElement;
   density: SVGPathElement;
   dots: SVGPathElement;
-  label: SVGTextElement;
+  meanName: SVGTextElement;
+  spreadName: SVGTextElement;
   head: SVGGElement;
 }
 
@@ -103,11 +107,14 @@ export class SpectrumPanel extends Panel {
     const scale = this.scaleIn(state);
     const few = scale === 'linear' ? linearTicks(this.range) : logTicks(this.range, width / 2 - SIDE);
     const ticks = [...few.map((it) => -it), 0, ...few];
-    const name = `${width < 260 ? '' : 'query-key '}eigenvalue (real part)`;
+    const isNarrow = width < 260;
     const unusual = [
-      scale === 'symlog' ? ` logarithmic beyond ${LINEAR}` : '',
+      scale === 'symlog' ? ` ${isNarrow ? 'log' : 'logarithmic'} beyond ${LINEAR}` : '',
       this.range > LEAST[scale] ? ` axis to ±${short(this.range)}` : '',
     ].filter(Boolean);
+    const name = !isNarrow
+      ? 'query-key eigenvalue (real part)'
+      : `eigenvalue${unusual.length > 0 ? '' : ' (real part)'}`;
     this.own = chart({
       label: 'eigenspectrum',
       width,
@@ -137,7 +144,8 @@ export class SpectrumPanel extends Panel {
       mean: element('line', { stroke: OWN, 'stroke-opacity': 0.7, 'stroke-width': 1.5 }),
       spread: element('path', { fill: 'none', stroke: OWN, 'stroke-width': 1.5 }),
       dots: element('path', { fill: OWN, 'fill-opacity': 0.55 }),
-      label: element('text', { fill: OWN, 'font-weight': 600, 'text-anchor': 'middle' }),
+      meanName: element('text', NAME, 'mean m'),
+      spreadName: element('text', NAME, 'spread √v'),
       head: element('g'),
     };
     const names: [keyof Marks, string][] = [
@@ -145,7 +153,8 @@ export class SpectrumPanel extends Panel {
       ['dots', 'eigenvalues'],
       ['mean', 'mean'],
       ['spread', 'standard deviation'],
-      ['label', 'mean and spread'],
+      ['meanName', 'name of the handle of the mean'],
+      ['spreadName', 'name of the handle of the spread'],
     ];
     for (const [key, name] of names) this.marks[key].setAttribute('data-mark', name);
     this.own.svg.append(
@@ -156,12 +165,12 @@ export class SpectrumPanel extends Panel {
     return this.own.svg;
   }
 
-  protected move({ point: { head, mean } }: Scene): void {
+  protected move({ point: { head, mean, variance } }: Scene): void {
     const { own, marks } = this;
     if (!own || !marks) return;
     const { x, y } = own;
     const values = pairsOf(head.eigenvalues);
-    const deviation = this.deviation;
+    const deviation = Math.sqrt(variance);
     marks.density.setAttribute('d', this.densityPath(values));
     const { chart: drawn } = this;
     if (drawn) this.tip.place(() => [[this.tipsOf(values), drawn]]);
@@ -171,10 +180,8 @@ export class SpectrumPanel extends Panel {
     const [left, right] = [-1, 1].map((side) => this.inside(x.apply(mean + side * deviation)));
     const level = y.apply(0.42);
     marks.spread.setAttribute('d', `M${left},${level - 5}v10M${left},${level}H${right}m0,-5v10`);
-    marks.label.textContent = `m ± √v = ${short(mean)} ± ${short(deviation)}`;
-    const half = 74;
-    const [low, high] = [x.apply(-this.range) + half, x.apply(this.range) - half];
-    setAll(marks.label, { x: Math.min(high, Math.max(low, at)), y: 16 });
+    this.placeName(marks.meanName, at, y.apply(1));
+    this.placeName(marks.spreadName, right, level);
     this.followHead();
     this.placeHandles(mean, deviation);
   }
@@ -295,6 +302,16 @@ export class SpectrumPanel extends Panel {
     return Math.min(x.apply(this.range), Math.max(x.apply(-this.range), pixel));
   }
 
+  /** Writes the name of a handle beside it: to its right where there is room, or else above the line to its left. */
+  private placeName(name: SVGTextElement, handle: number, level: number): void {
+    const isRight = handle + BESIDE + textWidth(name.textContent) <= this.box.width;
+    setAll(name, {
+      x: isRight ? handle + BESIDE : handle - BESIDE,
+      y: level + (isRight ? 4 : -10),
+      'text-anchor': isRight ? 'start' : 'end',
+    });
+  }
+
   private placeHandles(mean: number, deviation: number): void {
     const { x, y } = this.chart!;
     const left = x.apply(0) - this.own!.x.apply(0);
@@ -337,8 +354,11 @@ function variancesOf(it: { variance: number; variance_modulus: number; variance_
   );
 }
 
-/** Ticks above 0 of a linear axis. */
-const linearTicks = (range: number) => [1 / 3, 2 / 3].map((part) => Number((part * range).toPrecision(2)));
+/** Ticks above 0 of a linear axis: round numbers, whichever of `ENDS` it has. */
+const linearTicks = (range: number) => {
+  const parts = Number(range.toExponential().split('e')[0]) === 5 ? [0.4, 0.8] : [1 / 3, 2 / 3];
+  return parts.map((part) => Number((part * range).toPrecision(2)));
+};
 
 /** Decades above 0 whose labels have room on half the axis, of so many pixels: the outermost first. */
 function logTicks(range: number, half: number): number[] {
