@@ -324,8 +324,9 @@ test('the theme button turns the colours', async () => {
   const { page } = await visit(browser, host.address, { colorScheme: 'light' });
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const before = await paper();
-  await page.getByRole('button', { name: 'Dark' }).click();
+  await page.getByRole('button', { name: 'Dark theme' }).click();
   expect(await paper()).not.toBe(before);
+  await page.getByRole('button', { name: 'Light theme' }).waitFor(); // it names what the next press does
   await page.reload();
   expect(await paper()).not.toBe(before);
 });

@@ -23,14 +23,16 @@ function remember(theme: string): void {
   }
 }
 
-/** Light or dark: as the system says until the button is pressed. */
+/** Light or dark: as the system says until the button is pressed, which names the theme that it turns to. */
 export function followTheme(repaint: () => void): void {
   const root = document.documentElement;
   const button = child<HTMLButtonElement>(document, '[data-action="theme"]');
   let chosen = remembered();
   const apply = () => {
     root.dataset.theme = chosen ?? (dark.matches ? 'dark' : 'light');
-    button.setAttribute('aria-pressed', String(root.dataset.theme === 'dark'));
+    const other = root.dataset.theme === 'dark' ? 'Light' : 'Dark';
+    button.textContent = other;
+    button.setAttribute('aria-label', `${other} theme`);
     repaint();
   };
   button.addEventListener('click', () => {
