@@ -24,6 +24,9 @@ const CURVES = [
   { name: 'loss', measure: 'bits_per_byte', least: [Infinity, -Infinity], most: [-Infinity, 8], title: 'loss' },
   { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
 ] as const;
+/** In the place of a generated text: before the first step, and of a model that generates none. */
+const BEFORE = 'Generated text';
+const MASKED = 'A model of masked tokens does not continue a text.';
 /** Pixels of a small chart. */
 const [WIDTH, HEIGHT] = [180, 66];
 
@@ -101,7 +104,7 @@ export class RunCards {
     }
     for (const run of runs) {
       this.tell(run);
-      if (!run.checkpoint) this.say(run, '', '…');
+      if (!run.checkpoint) this.say(run, '', run.training.objective === 'next' ? BEFORE : MASKED);
     }
     this.draw();
   }
@@ -153,9 +156,7 @@ export class RunCards {
       if (evaluated) {
         const [{ value }] = rowsOf(evaluated.rows, training);
         const numbers = `${short(value.bits_per_byte)} bits per byte, entropy ${short(value.entropy)}`;
-        const said = generated
-          ? new TextDecoder().decode(generated.text)
-          : 'A model of masked tokens does not continue a text.';
+        const said = generated ? new TextDecoder().decode(generated.text) : MASKED;
         this.say(run, `Step ${count(saved)}, ${interventions[intervention]}: ${numbers}`, said);
       }
       this.problem.textContent = '';
@@ -181,6 +182,7 @@ export class RunCards {
     const card = this.cardOf(run);
     if (!card) return;
     card.measured.textContent = measured;
+    card.text.classList.toggle('absent', text === BEFORE);
     card.text.textContent = text;
   }
 }
