@@ -157,6 +157,13 @@ test('two handles change the spectrum of a head as the command line does', { tim
   await expectDoses({ added_mean: 0.5 });
   await enter(page.locator('#field-model-shrunk'), '0.8');
   await expectDoses({ added_mean: 0.5, shrunk: 0.8 });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const overflows = () =>
+    figure
+      .locator('.tools')
+      .evaluate((it) => Math.max(...[...it.children].map((own) => own.scrollWidth - it.clientWidth)));
+  await expect.poll(overflows).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 900 });
   await enter(page.locator('#field-model-shrunk'), '3');
   await page
     .locator('#model [data-control="shrunk"] .error', { hasText: /must be a number from .10 to 1: found 3/ })

@@ -31,7 +31,9 @@ const ROWS = [
   { name: 'Mean', fields: ['mean'] },
   { name: 'Variance', fields: ['variance'] },
 ] as const;
-const TITLES = ['', ...['trained', 'changed'].flatMap((which) => [`${which}: predicted`, 'measured'])];
+const WHICH = ['trained', 'changed'];
+/** With soft hyphens: a phone has no room for the whole words. */
+const MEANS = ['predic\u00adted', 'meas\u00adured'];
 
 export class SurgeryFigure implements Figure {
   readonly id = 'surgery';
@@ -56,9 +58,14 @@ export class SurgeryFigure implements Figure {
     const load = child<HTMLButtonElement>(document, '[data-action="load-sample"]');
     const button = child<HTMLButtonElement>(this.note, 'button');
     button.addEventListener('click', () => load.click());
-    const head = html('tr', {});
-    head.append(...TITLES.map((textContent) => html('th', { scope: 'col', textContent })));
-    this.effects.tHead!.append(head);
+    const [groups, titles] = [html('tr', {}), html('tr', {})];
+    groups.append(html('td', {}));
+    titles.append(html('td', {}));
+    for (const textContent of WHICH) {
+      groups.append(html('th', { scope: 'colgroup', colSpan: 2, textContent }));
+      titles.append(...MEANS.map((textContent) => html('th', { scope: 'col', textContent })));
+    }
+    this.effects.tHead!.append(groups, titles);
   }
 
   /** What the head that is asked for is prepared from; null where the model cannot be run. */
@@ -118,8 +125,7 @@ export class SurgeryFigure implements Figure {
     if (!this.answer) return null;
     const fields = ROWS.flatMap(({ fields }) => [...fields]);
     const { rows } = this.answer.found;
-    const which = ['trained', 'changed'];
-    return { columns: ['head', ...fields], rows: rows.map((row, i) => [which[i], ...fields.map((it) => row[it])]) };
+    return { columns: ['head', ...fields], rows: rows.map((row, i) => [WHICH[i], ...fields.map((it) => row[it])]) };
   }
 
   private tellWhatIsMissing(): void {
