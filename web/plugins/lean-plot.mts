@@ -7,18 +7,33 @@ import type { Plugin } from 'vite';
  */
 const USED: Readonly<Record<string, readonly string[]>> = {
   'd3-delaunay': [],
-  'd3-geo': ['geoPath', 'geoTransform'],
+  'd3-geo': [],
   'd3-random': [],
   'd3-scale-chromatic': ['interpolateTurbo', 'schemeObservable10'],
   'd3-shape': ['area', 'curveLinear', 'line', 'symbolCircle', 'symbolDiamond', 'symbolTimes', 'symbolTriangle'],
+  'd3-time': [],
   'd3-time-format': [],
+  isoformat: [],
 };
 const PREFIX = '\0lean-plot:';
 
 /** Modules of Plot itself that no figure uses: the page has its own tips and legends. */
-const UNUSED = /\/@observablehq\/plot\/src\/((?:marks\/tip|interactions\/pointer|legends)\.js)$/;
-/** What every chart calls in them, as for a chart without a legend. */
-const CALLED: Readonly<Record<string, string>> = { createLegends: '() => []', exposeLegends: '() => () => {}' };
+const UNUSED =
+  /\/@observablehq\/plot\/src\/((?:marks\/tip|interactions\/pointer|legends|marker|projection|time|scales\/(?:diverging|temporal))\.js)$/;
+/** What charts call in modules that are left out, as for a chart without legend, projection and markers. */
+const CALLED: Readonly<Record<string, string>> = {
+  applyGroupedMarkers: '() => {}',
+  applyMarkers: '() => {}',
+  createLegends: '() => []',
+  createProjection: '() => undefined',
+  exposeLegends: '() => () => {}',
+  // Of the areas of contours alone, whose rings end where they begin; in thousandths of pixels, as that of d3-geo.
+  geoPath: `() => ({ coordinates }) =>
+    coordinates.flat().map((ring) => 'M' + ring.slice(0, -1).map((at) => at.map(rounded)).join('L') + 'Z').join('')`,
+  hasProjection: '() => false',
+  markers: '() => {}',
+  projectionAspectRatio: '() => undefined',
+};
 
 /** Constants of the schemes of colours: calls that a bundler must take for pure to leave out those without a user. */
 const SCHEME = /^var (\S+) = ((?:colors|ramp(?:\$1)?|new Array|interpolateCubehelixLong|cubehelix\$1|rgb)\([^]*?);$/gm;
@@ -33,6 +48,7 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
       throw new Error('the page is built without this part of ${name}: see USED in web/plugins/lean-plot.mts');
     }
     const leftOut = /* @__PURE__ */ new Proxy(fail, { get: fail, apply: fail, construct: fail });
+    const rounded = (pixels) => Math.round(1000 * pixels) / 1000;
     export { ${used.join()} } from ${JSON.stringify(path)};
     ${called.join(' ')}
     export { ${others.map((it) => `leftOut as ${it}`).join()} };
@@ -40,8 +56,8 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
 }
 
 /**
- * Leaves projections of maps, triangulations, random numbers, dates, tips, legends, and most curves, symbols and schemes
- * of colours out of the page: Observable Plot refers to them, and no figure uses them.
+ * Leaves projections of maps, triangulations, random numbers, dates, markers, tips, legends, and most curves, symbols and
+ * schemes of colours out of the page: Observable Plot refers to them, and no figure uses them.
  */
 export function leanPlot(): Plugin {
   return {
