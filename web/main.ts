@@ -6,7 +6,7 @@ import './styles/train.css';
 import './styles/checkpoint.css';
 import './styles/uses.css';
 import './styles/print.css';
-import { startLocalize } from './chapters/localize/chapter';
+import { startLocalize, type LocalizeFigures } from './chapters/localize/chapter';
 import { addSample, firstResult } from './chapters/localize/first';
 import { open, play } from './chapters/localize/opening';
 import { LocalizationFigure } from './chapters/localize/lead/figure';
@@ -54,14 +54,14 @@ if (isBare) lead.answered.once(() => play(localize, lead.handle));
 const sample = once(() => addSample(heads, localize));
 sample().catch((error: Error) => say(error.message));
 
-/** Starts the chapters that are not on the first screen. Their script is loaded now. Returns the files that they read. */
-const startOthers = once(async () => {
+/** Starts what is not on the first screen. Its script is loaded now. Returns the files that it reads. */
+async function startRest(figures: LocalizeFigures) {
   const script = await othersScript();
-  const { chapters: started, controlsOf } = script.startOthers(page, state.stores);
+  const { chapters: started, controlsOf } = script.startOthers(page, state.stores, figures);
   chapters.push(...started);
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
   return script.FILES;
-});
+}
 
 /** Their script, once the heads of the sample are there too. What does not arrive is asked for again. */
 async function othersScript() {
@@ -80,7 +80,9 @@ async function othersScript() {
 
 /** The rest of the page, after the first picture is on the screen. */
 async function start(): Promise<void> {
-  chapters.push(startLocalize(page, localize, lead));
+  const first = startLocalize(page, localize, lead);
+  chapters.push(first);
+  const startOthers = once(() => startRest(first.figures));
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();
   wireEscape(state);
@@ -90,6 +92,11 @@ async function start(): Promise<void> {
   state.moved.subscribe(({ view }) => {
     if (view !== 'localize') void startOthers();
   });
+  const below = new IntersectionObserver((places) => {
+    if (places.some(({ isIntersecting }) => isIntersecting)) void startOthers();
+  });
+  for (const place of document.querySelectorAll('#localize :is(.figure:not(#figure-lead), [data-heads])'))
+    below.observe(place);
   addEventListener('dragenter', () => void startOthers(), { once: true }); // files may be dropped in every view
   if (state.view !== 'localize') await startOthers();
   child(document, '[data-not-started]').remove();

@@ -1,7 +1,9 @@
-// The chapters that the first screen does not need, a script of its own.
+// What the first screen does not need, a script of its own: the other chapters, and what stands below the first figure.
 import type { PageState } from '../state/page-state';
 import { mapsFile } from './collapse/cells/first';
 import { startCollapse } from './collapse/chapter';
+import { startBelow } from './localize/below';
+import type { LocalizeFigures } from './localize/chapter';
 import { startModel } from './model/chapter';
 import { sampleFiles } from './model/reading/samples';
 import type { Chapter, Page } from './shared/page';
@@ -14,12 +16,13 @@ import type { VIEWS } from './views';
 /** The files that these chapters read. */
 export const FILES = [mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles];
 
-/** Starts every chapter but the first. `controlsOf` are the controls that alone concern a figure. */
+/** Starts every chapter but the first, whose other figures are added to `figures`. `controlsOf` are the controls that alone concern a figure. */
 export function startOthers(
   page: Page,
   { localize, collapse, train, model, uses }: PageState<typeof VIEWS>['stores'],
+  figures: LocalizeFigures,
 ): { chapters: Chapter[]; controlsOf: (figure: string) => readonly string[] | undefined } {
-  const before = [startCollapse(page, collapse), startTrain(page, train)];
+  const before = [startBelow(page, localize, figures), startCollapse(page, collapse), startTrain(page, train)];
   const ownModel = startModel(page, model, localize);
   const labs = startUses(page, uses, ownModel.opened);
   return { chapters: [...before, ownModel, labs], controlsOf: labs.controlsOf };

@@ -10,13 +10,17 @@ import { Runner, type RunnerOptions } from './runner';
 /** A figure with its place on the page. */
 type FramedFigure<S extends Values = Values> = Figure<S> & { frame: Frame };
 
+type FiguresById<Id extends FigureId, S extends Values> = Readonly<Record<Id, FramedFigure<S>>>;
+
 /** What keeps the figures of a view running. */
-interface RunningFigures<Id extends FigureId> {
+export interface RunningFigures<Id extends FigureId, S extends Values> {
   runners: Readonly<Record<Id, Runner>>;
   /** Other figures are in sight, with all parameters that change one of them. */
   inSight: Signal<ReadonlySet<string>>;
   /** Draws all figures again, as after a change of the colours. */
   repaint(): void;
+  /** Runs further figures of the view. */
+  add<More extends FigureId>(figures: FiguresById<More, S>): Readonly<Record<More, Runner>>;
 }
 
 /** The band of the screen in which a figure counts as looked at. */
@@ -24,23 +28,32 @@ const BAND = '-30% 0px -40% 0px';
 
 /** Runs the figures of a view; `optionsOf` are those of one of them. */
 export function runFigures<Id extends FigureId, S extends Values>(
-  figures: Readonly<Record<Id, FramedFigure<S>>>,
+  figures: FiguresById<Id, S>,
   store: Store<S>,
   pool: Pool,
   optionsOf: (id: Id) => RunnerOptions,
-): RunningFigures<Id> {
-  const all = Object.entries(figures) as [Id, FramedFigure<S>][];
-  const runners = Object.fromEntries(
-    all.map(([id, figure]) => [id, new Runner(figure, figure.frame, store, pool, optionsOf(id))]),
-  ) as Record<Id, Runner>;
+): RunningFigures<Id, S> {
+  const all: FramedFigure<S>[] = [];
+  const runners: Record<string, Runner> = {};
+  const { changed, follow } = followSight(all);
+  const add = <More extends FigureId>(more: FiguresById<More, S>) => {
+    for (const [id, figure] of Object.entries(more) as [More, FramedFigure<S>][]) {
+      all.push(figure);
+      runners[id] = new Runner(figure, figure.frame, store, pool, optionsOf(id as FigureId as Id));
+      follow(figure);
+    }
+    return runners as Record<More, Runner>;
+  };
   return {
-    runners,
-    inSight: followSight(all.map(([, figure]) => figure)),
-    repaint: () => Object.values<Runner>(runners).forEach((runner) => runner.repaint()),
+    runners: add(figures),
+    inSight: changed,
+    repaint: () => Object.values(runners).forEach((runner) => runner.repaint()),
+    add,
   };
 }
 
-function followSight(figures: FramedFigure[]): Signal<ReadonlySet<string>> {
+/** Which of the figures, in the order of the page, are in sight. */
+function followSight(figures: readonly FramedFigure[]) {
   const changed = new Signal<ReadonlySet<string>>();
   const seen = new Set<FramedFigure>();
   let isKnown = false;
@@ -61,6 +74,5 @@ function followSight(figures: FramedFigure[]): Signal<ReadonlySet<string>> {
     },
     { rootMargin: BAND },
   );
-  for (const { frame } of figures) sight.observe(frame.root);
-  return changed;
+  return { changed, follow: ({ frame }: FramedFigure) => sight.observe(frame.root) };
 }
