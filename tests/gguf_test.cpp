@@ -2,6 +2,7 @@
 // is refused.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -403,6 +404,7 @@ TEST_CASE("heads of an architecture in GGUF have the conventions of its model ty
                                         {"arcee", "arcee", true},
                                         {"granite", "granite", true},
                                         {"granitemoe", "granitemoe", true},
+                                        {"gpt-oss", "gpt_oss", false},
                                         {"command-r", "cohere", false},
                                         {"glm4", "glm4", false}};
   std::vector<double> rows, gains(8, 1.0);
@@ -464,6 +466,137 @@ TEST_CASE("the experts that a tensor of GGUF stacks are tensors of their own", "
   opened(kQ8, blocks)->read_elements(expert, 0, read);
   CHECK(read[0] == 5);
   CHECK(opened(kUnknown, blocks)->tensors().contains("blk.0.ffn_up_exps.weight"));
+}
+
+TEST_CASE("two tensors of GGUF that are one tensor of Hugging Face take turns in it", "[gguf]") {
+  const auto numbers = [](double first, std::size_t count) {
+    std::vector<double> values(count);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+  };
+  using Shape = std::vector<std::uint64_t>;
+  const auto check = [&](const std::string& architecture, const std::string& name,
+                         const std::vector<std::pair<std::string, Shape>>& stored,
+                         const Shape& shape, const std::vector<double>& expected) {
+    CAPTURE(name);
+    for (const std::string type : {"F32", "F16"}) {
+      GgufWriter writer;
+      writer.text("general.architecture", architecture);
+      for (std::size_t k = stored.size(); k-- > 0;) {  // the second before the first
+        const auto& [from, sides] = stored[k];
+        const std::uint64_t count =
+            std::accumulate(sides.begin(), sides.end(), std::uint64_t{1}, std::multiplies<>());
+        writer.tensor("blk.7." + from, sides, type == "F32" ? 0 : 1,
+                      encode(type, numbers(100.0 * static_cast<double>(k), count)));
+      }
+      const auto tensors = open_tensors(files_of(writer));
+      const std::string whole = "model.layers.7." + name;
+      CHECK(tensors->tensors().size() == 1);
+      REQUIRE(tensors->tensors().contains(whole));
+      CHECK(tensors->tensor(whole).shape == shape);
+      std::vector<double> found(expected.size());
+      tensors->read_elements(whole, 0, found);
+      CHECK(found == expected);
+      found.resize(3);
+      tensors->read_elements(whole, expected.size() - 3, found);
+      CHECK(std::equal(found.begin(), found.end(), expected.end() - 3));
+    }
+  };
+  check("gpt-oss", "mlp.experts.gate_up_proj_blocks",
+        {{"ffn_gate_exps.weight", {2, 2, 2}}, {"ffn_up_exps.weight", {2, 2, 2}}}, {2, 4, 2},
+        {0, 1, 100, 101, 2, 3, 102, 103, 4, 5, 104, 105, 6, 7, 106, 107});
+  check("gpt-oss", "mlp.experts.gate_up_proj_bias",
+        {{"ffn_gate_exps.bias", {2, 2}}, {"ffn_up_exps.bias", {2, 2}}}, {2, 4},
+        {0, 100, 1, 101, 2, 102, 3, 103});
+  check("granitemoe", "block_sparse_moe.input_linear.weight",
+        {{"ffn_gate_exps.weight", {2, 1, 2}}, {"ffn_up_exps.weight", {2, 1, 2}}}, {2, 2, 2},
+        {0, 1, 100, 101, 2, 3, 102, 103});
+  check("granitemoe", "shared_mlp.input_linear.weight",
+        {{"ffn_gate_shexp.weight", {1, 2}}, {"ffn_up_shexp.weight", {1, 2}}}, {2, 2},
+        {0, 1, 100, 101});
+  // Two heads of two keys, transposed in the file, and a value of width 3.
+  check("deepseek2", "self_attn.kv_b_proj.weight",
+        {{"attn_k_b.weight", {2, 3, 2}}, {"attn_v_b.weight", {2, 1, 3}}}, {6, 3},
+        {0, 2, 4, 1, 3, 5, 100, 101, 102, 6, 8, 10, 7, 9, 11, 103, 104, 105});
+}
+
+TEST_CASE("a GGUF tensor is joined with one of another part, and one without it is refused",
+          "[gguf]") {
+  const auto part = [](std::uint32_t number, const std::string& name, const Bytes& data) {
+    GgufWriter writer;
+    writer.integer("split.no", number).integer("split.count", 2).integer("split.tensors.count", 2);
+    writer.text("general.architecture", "deepseek2");
+    writer.tensor("blk.0." + name, {1, 2, 2}, 0, data);
+    return std::make_shared<MemorySource>("m-0000" + std::to_string(number + 1) + "-of-00002.gguf",
+                                          writer.bytes());
+  };
+  const Bytes four = encode("F32", {1, 2, 3, 4});
+  const auto open = [](std::vector<std::shared_ptr<ByteSource>> files) {
+    return open_tensors({std::move(files), nullptr, nullptr});
+  };
+  const auto keys = part(0, "attn_k_b.weight", four);
+  const auto tensors = open({keys, part(1, "attn_v_b.weight", four)});
+  std::vector<double> found(8);
+  tensors->read_elements("model.layers.0.self_attn.kv_b_proj.weight", 0, found);
+  CHECK(found == std::vector<double>{1, 3, 2, 4, 1, 2, 3, 4});
+  const auto failure = [&](const std::shared_ptr<ByteSource>& second) {
+    return failure_of([&] { open({keys, second}); }).message;
+  };
+  CHECK_THAT(failure(part(1, "attn_q_b.weight", four)),
+             ContainsSubstring("blk.0.attn_k_b.weight: 'blk.0.attn_v_b.weight' must be in the "
+                               "file beside it"));
+  GgufWriter other;
+  other.integer("split.no", 1).integer("split.count", 2).integer("split.tensors.count", 2);
+  other.tensor("blk.0.attn_v_b.weight", {1, 1, 4}, 0, four);
+  CHECK_THAT(failure(std::make_shared<MemorySource>("m-00002-of-00002.gguf", other.bytes())),
+             ContainsSubstring("blk.0.attn_v_b.weight: its sizes must fit those of "
+                               "'blk.0.attn_k_b.weight'"));
+}
+
+TEST_CASE("latent attention in GGUF has the widths of its heads in config.json", "[gguf]") {
+  const auto config_of = [](bool joined) {
+    GgufWriter writer;
+    writer.text("general.architecture", "deepseek2").tensor("a", {1}, 0, Bytes(4));
+    const auto integer = [&](const std::string& key, std::uint32_t value) {
+      writer.integer("deepseek2." + key, value);
+    };
+    integer("attention.head_count", 4);
+    integer("attention.head_count_kv", joined ? 4 : 1);
+    integer("attention.kv_lora_rank", 64);
+    integer("attention.key_length", joined ? 96 : 64 + 32);
+    integer("attention.value_length", joined ? 48 : 64);
+    integer("rope.dimension_count", 32);
+    integer("block_count", 9);
+    integer("nextn_predict_layers", 1);
+    integer("expert_gating_func", 2);
+    if (!joined) {
+      integer("attention.key_length_mla", 96);
+      integer("attention.value_length_mla", 48);
+    }
+    writer.text("deepseek2.rope.scaling.type", "yarn")
+        .number("deepseek2.rope.scaling.factor", 40)
+        .number("deepseek2.rope.scaling.yarn_log_multiplier", 0.1F);
+    return *read_config(files_of(writer));
+  };
+  for (const bool joined : {true, false}) {
+    const Config config = config_of(joined);
+    CHECK(config.text("model_type") == "deepseek_v3");
+    for (const auto& [key, value] : {std::pair("qk_head_dim", 96),
+                                     {"qk_nope_head_dim", 64},
+                                     {"qk_rope_head_dim", 32},
+                                     {"v_head_dim", 48},
+                                     {"kv_lora_rank", 64},
+                                     {"num_key_value_heads", 4},
+                                     {"num_hidden_layers", 8}}) {
+      CAPTURE(key);
+      CHECK(config.number(key, 0, 1e6) == value);
+    }
+    CHECK(config.number("rope_scaling.mscale_all_dim", 0, 10) == 1.0);
+    CHECK(config.flag("norm_topk_prob") == false);
+    CHECK(config.text("scoring_func") == "sigmoid");
+    CHECK_FALSE(config.has("head_dim"));
+    CHECK_FALSE(config.has("partial_rotary_factor"));
+  }
 }
 
 namespace {

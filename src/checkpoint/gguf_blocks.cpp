@@ -162,7 +162,7 @@ void decode_mxfp4(const std::byte* block, float* out) {
 }
 
 constexpr std::array kTypes{
-    GgufType{0, "F32", "F32", 1, 4, nullptr},
+    GgufType{kGgufF32, "F32", "F32", 1, 4, nullptr},
     GgufType{1, "F16", "F16", 1, 2, nullptr},
     GgufType{30, "BF16", "BF16", 1, 2, nullptr},
     GgufType{28, "F64", "F64", 1, 8, nullptr},

@@ -20,6 +20,9 @@ struct GgufType {
                  float* out);  ///< all elements of a block; null where `dtype` has them
 };
 
+/// The number of F32.
+inline constexpr std::uint32_t kGgufF32 = 0;
+
 /// The type with a number in the file, or null for one that cannot be read. Source of the blocks: ggml-common.h and
 /// ggml-quants.c of github.com/ggml-org/ggml.
 const GgufType* gguf_type(std::uint32_t number);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes a decoder of random weights as a GGUF file that llama.cpp and eigenscope run: decoder.py ARCHITECTURE TYPE FILE
+"""Writes a decoder of random weights as a GGUF file that llama.cpp and eigenscope run: decoder.py NAME TYPE FILE
 [SIZE]. TYPE is that of the matrices, SIZE small (the default) or 1.1b. The tokenizer has three special tokens and the
 256 bytes; other tokens are not used."""
 import struct
@@ -67,7 +67,7 @@ def tokenizer(vocabulary):
 
 
 class Decoder:
-    """LLaMA; the other architectures say what differs from it."""
+    """LLaMA; other architectures have what differs from it, and a name where they share llama.cpp's."""
 
     architecture, epsilon = "llama", "attention.layer_norm_rms_epsilon"
     norms = ("attn_norm", "ffn_norm")
@@ -150,8 +150,8 @@ class Qwen3(Decoder):
     head_norms = ("attn_q_norm", "attn_k_norm")
 
 
-class Qwen3Moe(Qwen3):
-    architecture = "qwen3moe"
+class Mixtral(Decoder):
+    name = "mixtral"
     keys = {"expert_count": uint32(8), "expert_used_count": uint32(3), "expert_feed_forward_length": uint32(512)}
 
     def mlp_matrices(self):
@@ -164,20 +164,129 @@ class Qwen3Moe(Qwen3):
             "ffn_down_exps": (size.experts, size.width, size.hidden),
         }
 
+    def shared_matrices(self):
+        into = (self.size.hidden, self.size.width)
+        return {"ffn_gate_shexp": into, "ffn_up_shexp": into, "ffn_down_shexp": into[::-1]}
 
-class Qwen2Moe(Qwen3Moe):
-    architecture, head_norms, biases = "qwen2moe", (), Qwen2.biases
-    keys = {**Qwen3Moe.keys, "expert_shared_feed_forward_length": uint32(512)}
+
+class Qwen3Moe(Mixtral):
+    architecture = "qwen3moe"
+    head_norms = Qwen3.head_norms
+
+
+class Qwen2Moe(Mixtral):
+    architecture, biases = "qwen2moe", Qwen2.biases
+    keys = {**Mixtral.keys, "expert_shared_feed_forward_length": uint32(512)}
 
     def mlp_matrices(self):
-        size = self.size
-        into = (size.hidden, size.width)
-        shared = {"ffn_gate_shexp": into, "ffn_up_shexp": into, "ffn_down_shexp": (size.width, size.hidden)}
-        return {**super().mlp_matrices(), **shared}
+        return {**super().mlp_matrices(), **self.shared_matrices()}
 
     def layer(self, p):
         super().layer(p)
         self.vector(p + "ffn_gate_inp_shexp.weight", (self.size.width,))
+
+
+class GptOss(Mixtral):
+    architecture = "gpt-oss"
+    norms = ("attn_norm", "post_attention_norm")
+    biases = (*Qwen2.biases, "attn_output", "ffn_gate_inp", "ffn_gate_exps", "ffn_up_exps", "ffn_down_exps")
+    keys = {**Mixtral.keys, "attention.sliding_window": uint32(8), "attention.key_length": uint32(64)}
+
+    def layer(self, p):
+        super().layer(p)
+        self.vector(p + "attn_sinks.weight", (self.size.heads,))
+
+
+class DeepSeek(Mixtral):
+    """Latent attention, whose keys llama.cpp has transposed. Experts are chosen in groups by corrected sigmoids, and the
+    first layer has an MLP."""
+
+    architecture = "deepseek2"
+    ranks = (96, 64)
+    turned, compressed, values = 32, 64, 48
+    keys = {
+        **Mixtral.keys,
+        "attention.layer_norm_rms_epsilon": float32(1e-6),
+        "attention.head_count_kv": uint32(1),
+        "attention.q_lora_rank": uint32(ranks[0]),
+        "attention.kv_lora_rank": uint32(ranks[1]),
+        "attention.key_length": uint32(ranks[1] + turned),
+        "attention.value_length": uint32(ranks[1]),
+        "attention.key_length_mla": uint32(compressed + turned),
+        "attention.value_length_mla": uint32(values),
+        "rope.dimension_count": uint32(turned),
+        "rope.scaling.type": string("yarn"),
+        "rope.scaling.factor": float32(4),
+        "rope.scaling.original_context_length": uint32(128),
+        "rope.scaling.yarn_log_multiplier": float32(0.0707),
+        "leading_dense_block_count": uint32(1),
+        "expert_shared_count": uint32(1),
+        "expert_weights_scale": float32(2.5),
+        "expert_weights_norm": boolean(True),
+        "expert_gating_func": uint32(2),
+        "expert_group_count": uint32(4),
+        "expert_group_used_count": uint32(2),
+    }
+
+    def matrices(self):
+        size = self.size
+        queries, keys = self.ranks
+        heads = size.heads
+        return {
+            "attn_q_a": (queries, size.width),
+            "attn_q_b": (heads * (self.compressed + self.turned), queries),
+            "attn_kv_a_mqa": (keys + self.turned, size.width),
+            "attn_k_b": (heads, keys, self.compressed),
+            "attn_v_b": (heads, self.values, keys),
+            "attn_output": (size.width, heads * self.values),
+            **(Decoder.mlp_matrices(self) if self.is_first else {**self.mlp_matrices(), **self.shared_matrices()}),
+        }
+
+    def head_norm_sizes(self):
+        return dict(zip(("attn_q_a_norm", "attn_kv_a_norm"), self.ranks))
+
+    def layer(self, p):
+        self.is_first = p == "blk.0."
+        super().layer(p)
+        if not self.is_first:
+            self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
+class DeepSeekV2(DeepSeek):
+    """As older files have it: keys and values in one tensor. Queries read the tokens, and experts have softmax weights."""
+
+    name = "deepseek2-lite"
+    keys = {
+        **Mixtral.keys,
+        **{key: value for key, value in DeepSeek.keys.items() if not key.endswith("_mla") and "expert" not in key},
+        "attention.head_count_kv": uint32(4),
+        "attention.key_length": uint32(96),
+        "attention.value_length": uint32(48),
+        "expert_shared_count": uint32(1),
+        "expert_weights_scale": float32(1.5),
+    }
+    del keys["attention.q_lora_rank"]
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, layers=27))  # by which llama.cpp knows that queries read the tokens
+
+    def matrices(self):
+        size = self.size
+        matrices = super().matrices()
+        for name in ("attn_q_a", "attn_q_b", "attn_k_b", "attn_v_b"):
+            del matrices[name]
+        return {
+            "attn_q": (size.heads * (self.compressed + self.turned), size.width),
+            "attn_kv_b": (size.heads * (self.compressed + self.values), self.ranks[1]),
+            **matrices,
+        }
+
+    def head_norm_sizes(self):
+        return {"attn_kv_a_norm": self.ranks[1]}
+
+    def layer(self, p):
+        self.is_first = p == "blk.0."
+        Decoder.layer(self, p)
 
 
 class Olmoe(Qwen3Moe):
@@ -230,6 +339,19 @@ class Granite(Decoder):
     }
 
 
+class GraniteMoe(Mixtral):
+    architecture = "granitemoe"
+    keys = {**Granite.keys, **Mixtral.keys}
+
+
+class GraniteMoeShared(GraniteMoe):
+    name = "granitemoe-shared"
+    keys = {**GraniteMoe.keys, "expert_shared_feed_forward_length": uint32(512)}
+
+    def mlp_matrices(self):
+        return {**super().mlp_matrices(), **self.shared_matrices()}
+
+
 class Olmo2(Decoder):
     architecture = "olmo2"
     norms = ("post_attention_norm", "post_ffw_norm")
@@ -273,8 +395,9 @@ def subclasses(kind):
     return [kind, *(below for each in kind.__subclasses__() for below in subclasses(each))]
 
 
-def main(architecture, kind, path, size="small"):
-    model = next(each for each in subclasses(Decoder) if each.architecture == architecture)(kind, SIZES[size])
+def main(name, kind, path, size="small"):
+    kinds = {vars(each).get("name", each.architecture): each for each in reversed(subclasses(Decoder))}
+    model = kinds[name](kind, SIZES[size])
     write(path, model.tensors, model.metadata())
 
 

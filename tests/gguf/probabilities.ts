@@ -27,6 +27,12 @@ const ARCHITECTURES: Record<string, Limits> = {
   qwen2moe: SINGLE,
   qwen3moe: SINGLE,
   olmoe: SINGLE,
+  mixtral: SINGLE,
+  granitemoe: SINGLE,
+  'granitemoe-shared': SINGLE,
+  'gpt-oss': SINGLE,
+  deepseek2: SINGLE,
+  'deepseek2-lite': SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,
   olmo2: SINGLE,
@@ -45,6 +51,9 @@ for (const type of ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'IQ4_XS']) TYPES[typ
 const MODELS = [
   ...Object.entries(ARCHITECTURES).map(([architecture, limits]) => ({ architecture, type: 'F32', ...limits })),
   ...Object.entries(TYPES).map(([type, limits]) => ({ architecture: 'llama', type, ...limits })),
+  // Types of tensors that are joined with others.
+  { architecture: 'deepseek2', type: 'F16', ...HALF },
+  { architecture: 'gpt-oss', type: 'MXFP4', ...EIGHT_BITS },
 ];
 
 const folder = temporaryFolder();

@@ -24,7 +24,7 @@ import unittest
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DOCS = os.path.join(ROOT, "docs", "published-models.md")
 PEERS = os.path.join(ROOT, "tests", "gguf", "probabilities.ts")
-CONVERSIONS = os.path.join(ROOT, "src", "checkpoint", "gguf.cpp")
+CONVERSIONS = os.path.join(ROOT, "src", "checkpoint", "gguf_names.cpp")
 FAMILIES = os.path.join(ROOT, "docs", "checkpoints.md")
 REFERENCES = [os.path.join(ROOT, "tests", "reference", name + "-forward.json") for name in ("family", "llama")]
 COMMAND = os.environ.get("EIGENSCOPE", os.path.join(ROOT, "build", "native", "eigenscope"))
@@ -171,7 +171,7 @@ def types_of_peers():
     with open(PEERS) as file:
         compared = re.findall(r"^  '?([\w-]+)'?: [A-Z_]+,$", file.read(), re.MULTILINE)
     with open(CONVERSIONS) as file:
-        return [[type] for name, type in re.findall(r'Converted{{"([\w-]+)"}, "(\w+)"', file.read()) if name in compared]
+        return [[type] for name, type in re.findall(r'Converted{{"([\w-]+)"},\s+"(\w+)"', file.read()) if name in compared]
 
 
 def text_of(config, references):

@@ -1,0 +1,339 @@
+// The config.json of a GGUF file.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/conventions.h"
+#include "checkpoint/gguf.h"
+#include "checkpoint/gguf_blocks.h"
+#include "checkpoint/gguf_names.h"
+#include "checkpoint/gguf_parts.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+/// A key of the metadata, behind the architecture's name, and of config.json.
+struct Key {
+  std::string_view from, to;
+};
+constexpr std::array kKeys{
+    Key{"embedding_length", "hidden_size"},
+    Key{"block_count", "num_hidden_layers"},
+    Key{"feed_forward_length", "intermediate_size"},
+    Key{"context_length", "max_position_embeddings"},
+    Key{"attention.head_count", "num_attention_heads"},
+    Key{"attention.head_count_kv", "num_key_value_heads"},
+    Key{"attention.key_length", "head_dim"},
+    Key{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+    Key{"attention.layer_norm_epsilon", "layer_norm_eps"},
+    Key{"attention.sliding_window", "sliding_window"},
+    Key{"attention.scale", "attention_multiplier"},
+    Key{"attn_logit_softcapping", "attn_logit_softcapping"},
+    Key{"final_logit_softcapping", "final_logit_softcapping"},
+    Key{"logit_scale", "logit_scale"},     // of Cohere
+    Key{"logit_scale", "logits_scaling"},  // of Granite, which divides
+    Key{"embedding_scale", "embedding_multiplier"},
+    Key{"residual_scale", "residual_multiplier"},
+    Key{"rope.freq_base", "rope_theta"},
+    Key{"expert_used_count", "num_experts_per_tok"},
+};
+
+/// Those of an architecture whose layers with a sliding window have another base.
+constexpr std::array kWindowKeys{
+    Key{"attention.sliding_window_pattern", "sliding_window_pattern"},
+    Key{"rope.freq_base_swa", "rope_local_base_freq"},
+};
+
+/// Those of `rope.scaling.` and of the config's object.
+constexpr std::array kScalingKeys{
+    Key{"factor", "factor"},
+    Key{"original_context_length", "original_max_position_embeddings"},
+    Key{"yarn_beta_fast", "beta_fast"},
+    Key{"yarn_beta_slow", "beta_slow"},
+};
+
+/// Those of latent attention and of its mixtures of experts.
+constexpr std::array kLatentKeys{
+    Key{"attention.q_lora_rank", "q_lora_rank"},
+    Key{"attention.kv_lora_rank", "kv_lora_rank"},
+    Key{"rope.dimension_count", "qk_rope_head_dim"},
+    Key{"attention.value_length_mla", "v_head_dim"},
+    Key{"attention.key_length_mla", "qk_head_dim"},
+    Key{"expert_weights_scale", "routed_scaling_factor"},
+    Key{"expert_weights_norm", "norm_topk_prob"},
+    Key{"expert_group_count", "n_group"},
+    Key{"expert_group_used_count", "topk_group"},
+};
+
+/// Of latent attention: a tenth of the scaling's `mscale` and `mscale_all_dim`.
+constexpr std::string_view kLogMultiplier = "rope.scaling.yarn_log_multiplier";
+
+/// Keys of which config.json has no other word: read here, or of no effect on what is read.
+constexpr std::array<std::string_view, 9> kOtherKeys{
+    "attention.causal",         "attention.group_norm_epsilon", "attention.group_norm_groups",
+    "attention.value_length",   "rope.dimension_count",         "rope.scale_linear",
+    "rope.scaling.attn_factor", "rope.scaling.finetuned",       "rope.scaling.type"};
+
+/// Words in keys that scale, bound, turn or restrict attention.
+constexpr std::array<std::string_view, 6> kAttentionWords{"attn",    "clamp",  "no_rope",
+                                                          "softcap", "window", "scale"};
+
+bool is_finite(const OrderedJson& value) {
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), is_finite);
+  return !value.is_number_float() || std::isfinite(value.get<double>());
+}
+
+/// The metadata of a model's architecture.
+class ModelMetadata {
+ public:
+  explicit ModelMetadata(const GgufPart& first)
+      : metadata_(first.header.metadata),
+        file_(first.source->name()),
+        prefix_(architecture_of(metadata_) + ".") {}
+
+  /// Null where there is none. Throws FormatError naming the key for NaN and infinities.
+  OrderedJson value(const std::string& key) const {
+    const OrderedJson found = metadata_.value(prefix_ + key, OrderedJson());
+    if (!is_finite(found)) {
+      refuse_item(prefix_ + key, "it must be finite in " + file_ + ", but is NaN or infinite");
+    }
+    return found;
+  }
+  /// Behind the architecture's name.
+  std::vector<std::string> keys() const {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : metadata_.items()) {
+      if (key.starts_with(prefix_)) found.push_back(key.substr(prefix_.size()));
+    }
+    return found;
+  }
+  const std::string& prefix() const { return prefix_; }
+  double number(const std::string& key, double usual) const {
+    const OrderedJson found = value(key);
+    return found.is_number() ? found.get<double>() : usual;
+  }
+  [[noreturn]] void refuse(const std::string& key, const std::string& message) const {
+    refuse_item(prefix_ + key, message + " in " + file_);
+  }
+
+ private:
+  const OrderedJson& metadata_;
+  const std::string& file_;
+  const std::string prefix_;
+};
+
+bool is_zero(const OrderedJson& value) {
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), is_zero);
+  return value == OrderedJson(false) || (value.is_number() && value.get<double>() == 0);
+}
+
+bool has_window_base(const Converted& conversion) { return conversion.model_type == "gemma3_text"; }
+
+bool is_latent(const Converted& conversion) { return conversion.model_type == "deepseek_v3"; }
+
+/// Whether a key is read, or cannot change the attention.
+bool is_read(std::string_view key, const Converted& conversion) {
+  const bool of_attention = key.starts_with("attention.") || key.starts_with("rope.");
+  const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+  const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
+  if (!of_attention && (!named || key.starts_with("expert"))) return true;
+  constexpr std::string_view kScaling = "rope.scaling.";
+  if (key.starts_with(kScaling) && row_of(kScalingKeys, key.substr(kScaling.size())) != nullptr) {
+    return true;
+  }
+  return row_of(kKeys, key) != nullptr ||
+         (has_window_base(conversion) && row_of(kWindowKeys, key) != nullptr) ||
+         (is_latent(conversion) &&
+          (key == kLogMultiplier || row_of(kLatentKeys, key) != nullptr)) ||
+         std::find(kOtherKeys.begin(), kOtherKeys.end(), key) != kOtherKeys.end();
+}
+
+/// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
+OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversion) {
+  OrderedJson unread = OrderedJson::array();
+  for (const std::string& key : metadata.keys()) {
+    if (is_read(key, conversion)) continue;
+    const OrderedJson value = metadata.value(key);
+    if (!is_zero(value)) unread.push_back(metadata.prefix() + key);
+  }
+  return unread;
+}
+
+/// Which layers have a sliding window, as config.json has it: each so many-eth has none, or a list.
+void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  for (const auto& [from, to] : kWindowKeys) {
+    OrderedJson given = metadata.value(std::string(from));
+    if (given.is_array()) {
+      OrderedJson types = OrderedJson::array();
+      for (const OrderedJson& windowed : given) {
+        types.push_back(is_zero(windowed) ? "full_attention" : "sliding_attention");
+      }
+      config["layer_types"] = std::move(types);
+    } else if (!given.is_null()) {
+      config[std::string(to)] = std::move(given);
+    }
+  }
+}
+
+/// What config.json has beside kKeys for latent attention, whose keys llama.cpp takes for those of one head.
+void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  config["num_key_value_heads"] = config["num_attention_heads"];
+  config.erase("head_dim");
+  config["norm_topk_prob"] = false;  // llama.cpp's default
+  for (const auto& [from, to] : kLatentKeys) {
+    OrderedJson given = metadata.value(std::string(from));
+    if (!given.is_null()) config[std::string(to)] = std::move(given);
+  }
+  // Files with the keys and values of a layer in one tensor have the widths of a head here.
+  for (const auto& [from, to] :
+       {Key{"attention.key_length", "qk_head_dim"}, Key{"attention.value_length", "v_head_dim"}}) {
+    const std::string key(to);
+    if (!config.contains(key)) config[key] = metadata.value(std::string(from));
+  }
+  const double turned = metadata.number("rope.dimension_count", 0),
+               width = config["qk_head_dim"].is_number() ? config["qk_head_dim"].get<double>() : 0;
+  if (width > turned) config["qk_nope_head_dim"] = static_cast<std::uint64_t>(width - turned);
+  const std::string of_scores = "expert_gating_func";
+  const double scores = metadata.number(of_scores, 0);
+  if (scores == 1 || scores == 2) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
+  if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
+  const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
+  if (const auto scaling = config.find("rope_scaling"); multiplier > 0 && scaling != config.end()) {
+    (*scaling)["mscale"] = (*scaling)["mscale_all_dim"] = static_cast<float>(multiplier) / 0.1F;
+  }
+  const double predicting = metadata.number("nextn_predict_layers", 0);
+  if (predicting > 0) {
+    config["num_hidden_layers"] =
+        static_cast<std::uint64_t>(std::max(0.0, metadata.number("block_count", 0) - predicting));
+  }
+}
+
+/// Divisors of the angles, for which longrope has a place; null where the model has none.
+OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name) {
+  constexpr std::uint64_t kMostFactors = 4096;
+  for (const auto& [source, header] : parts) {
+    for (const GgufTensor& tensor : header.tensors) {
+      if (tensor.name != name) continue;
+      if (tensor.type != kGgufF32 || tensor.elements() > kMostFactors) {
+        refuse_item(tensor.name, "it must have at most " + std::to_string(kMostFactors) +
+                                     " elements of F32 in " + source->name());
+      }
+      std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
+      source->read(tensor.begin, std::as_writable_bytes(std::span(factors)));
+      OrderedJson list = factors;
+      if (!is_finite(list)) refuse_item(tensor.name, "it must be finite in " + source->name());
+      return list;
+    }
+  }
+  return nullptr;
+}
+
+OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetadata& metadata) {
+  const std::string attention_key = "rope.scaling.attn_factor";
+  const double attention = metadata.number(attention_key, 1);
+  OrderedJson scaling = OrderedJson::object();
+  for (const auto& [from, to] : kScalingKeys) {
+    OrderedJson given = metadata.value("rope.scaling." + std::string(from));
+    if (!given.is_null()) scaling[std::string(to)] = std::move(given);
+  }
+  const OrderedJson all = factors_in(parts, "rope_freqs.weight");
+  OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
+  OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
+  if (!all.is_null()) shorter = longer = all;
+  if (!longer.is_null()) {
+    const auto original = scaling.find("original_max_position_embeddings");
+    return {{"rope_type", "longrope"},
+            {"short_factor", shorter.is_null() ? longer : shorter},
+            {"long_factor", longer},
+            {"attention_factor", attention},
+            {"original_max_position_embeddings",
+             original == scaling.end() ? metadata.value("context_length") : *original}};
+  }
+  if (!scaling.contains("factor")) {
+    // The name of files that llama.cpp's converter wrote until September 2023.
+    OrderedJson given = metadata.value("rope.scale_linear");
+    if (!given.is_null()) scaling["factor"] = std::move(given);
+  }
+  OrderedJson type = metadata.value("rope.scaling.type");
+  if (type.is_null() && scaling.contains("factor")) type = "linear";  // llama.cpp's default
+  const std::string name = type.is_string() ? type.get<std::string>() : "none";
+  if (name == "yarn") {
+    // llama.cpp multiplies it by the factor that is Hugging Face's default.
+    const auto factor = scaling.find("factor");
+    const double stretch =
+        factor != scaling.end() && factor->is_number() ? factor->get<double>() : 1;
+    if (attention != 1 && stretch >= 1)
+      scaling["attention_factor"] = attention * (1 + 0.1 * std::log(stretch));
+  } else if (attention != 1) {
+    metadata.refuse(attention_key, "it must be 1 beside the scaling '" + shown_name(name) + "'");
+  }
+  if (name == "none") return nullptr;
+  scaling["rope_type"] = name;
+  return scaling;
+}
+
+}  // namespace
+
+Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
+  const std::vector<GgufPart> parts = read_gguf_parts(files);
+  const auto& [source, header] = parts.front();
+  const Converted* const conversion = conversion_of(header);
+  const ModelMetadata metadata(parts.front());
+  OrderedJson config = OrderedJson::object();
+  const std::string architecture = architecture_of(header.metadata);
+  if (!architecture.empty())
+    config["model_type"] =
+        conversion == nullptr ? architecture : std::string(conversion->model_type);
+  for (const auto& [from, to] : kKeys) {
+    OrderedJson given = metadata.value(std::string(from));
+    if (!given.is_null()) config[std::string(to)] = std::move(given);
+  }
+  // llama.cpp's word for none.
+  if (const auto window = config.find("sliding_window");
+      window != config.end() && is_zero(*window)) {
+    config.erase("sliding_window");
+  }
+  // llama.cpp's default, by which the rows of rotary keys were put in Hugging Face's order.
+  if (config.contains("num_attention_heads") && !config.contains("num_key_value_heads")) {
+    config["num_key_value_heads"] = config["num_attention_heads"];
+  }
+  const double turned = metadata.number("rope.dimension_count", 0);
+  const double heads = metadata.number("attention.head_count", 0);
+  double width = metadata.number("attention.key_length", 0);
+  if (width == 0 && heads > 0) width = std::floor(metadata.number("embedding_length", 0) / heads);
+  const bool latent = conversion != nullptr && is_latent(*conversion);
+  if (turned > 0 && turned < width && !latent) config["partial_rotary_factor"] = turned / width;
+  if (conversion != nullptr) {
+    OrderedJson scaling = rotary_scaling(parts, metadata);
+    // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
+    if (conversion->model_type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
+    if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
+    if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
+    if (has_window_base(*conversion)) add_window_keys(metadata, config);
+    if (latent) add_latent_keys(metadata, config);
+    if (conversion->normalized_experts) config["norm_topk_prob"] = true;
+    OrderedJson unread = unread_keys(metadata, *conversion);
+    if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);
+    if (conversion->wide_scale_layers > 0 && heads > 0 && width > 0) {
+      const bool wide = metadata.number("block_count", 0) == conversion->wide_scale_layers;
+      config["query_pre_attn_scalar"] =
+          wide ? metadata.number("embedding_length", 0) / heads : width;
+    }
+  }
+  config["tie_word_embeddings"] =
+      std::none_of(parts.begin(), parts.end(), [](const GgufPart& part) {
+        return std::any_of(part.header.tensors.begin(), part.header.tensors.end(),
+                           [](const GgufTensor& it) { return it.name == "output.weight"; });
+      });
+  return Config::parse(write_json(config), source->name());
+}
+
+}  // namespace eigenscope
