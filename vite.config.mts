@@ -1,5 +1,4 @@
 import { defineConfig } from 'vite';
-import { formulas } from './web/plugins/formulas.mts';
 import { partials } from './web/plugins/partials.mts';
 import { engineFactory } from './web/plugins/engine-factory.mts';
 import { leanPlot } from './web/plugins/lean-plot.mts';
@@ -16,7 +15,6 @@ export default defineConfig(({ mode }) => {
     base: './',
     plugins: [
       partials(),
-      formulas(),
       engineFactory(),
       shippedFiles(single),
       leanPlot(),

@@ -30,7 +30,10 @@ import { child } from './ui/dom';
 /** Milliseconds until files are loaded that no figure has asked for: by then the first ones are here. */
 const PREFETCH = 4000;
 
-const state = new PageState(VIEWS, (id) => document.getElementById(id)?.closest('.view')?.id);
+/** Places of the chapters whose markup is not there yet are listed at their sections. */
+const viewOf = (id: string) =>
+  (document.getElementById(id)?.closest('.view') ?? document.querySelector(`[data-places~="${CSS.escape(id)}"]`))?.id;
+const state = new PageState(VIEWS, viewOf);
 const { localize } = state.stores;
 const heads = new HeadRegistry();
 const page = { state, heads, pool: new Pool() };
@@ -57,8 +60,12 @@ sample().catch((error: Error) => say(error.message));
 /** Starts what is not on the first screen. Its script is loaded now. Returns the files that it reads. */
 async function startRest(figures: LocalizeFigures) {
   const script = await othersScript();
+  script.insertMarkup();
+  if (!document.documentElement.dataset.embed) showEmbedded(state, say);
+  for (const view of Object.keys(VIEWS)) if (view !== 'localize') wireButtons(state, view);
   const { chapters: started, controlsOf } = script.startOthers(page, state.stores, figures);
   chapters.push(...started);
+  if (state.view !== 'localize') state.goAgain();
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);
   return script.FILES;
 }
@@ -83,7 +90,7 @@ async function start(): Promise<void> {
   const first = startLocalize(page, localize, lead);
   chapters.push(first);
   const startOthers = once(() => startRest(first.figures));
-  for (const view of Object.keys(VIEWS)) wireButtons(state, view);
+  wireButtons(state, 'localize');
   wireSkipLink();
   wireEscape(state);
   wirePresets(state, 'localize');

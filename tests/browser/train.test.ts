@@ -82,7 +82,10 @@ test('the first screen has Play, a card for each run and the findings, in at mos
   const { page, errors } = await visit(browser, `${host.address}#train`, { viewport: { width: 1280, height: 800 } });
   const cards = page.locator('[data-comparison-runs] li');
   await cards.locator('em', { hasText: 'recorded' }).nth(1).waitFor();
-  await cards.locator('p', { hasText: /^Generated text$/ }).nth(1).waitFor();
+  await cards
+    .locator('p', { hasText: /^Generated text$/ })
+    .nth(1)
+    .waitFor();
   await page.locator('[data-verdict] .strip').waitFor();
   const bottom = async (selector: string) =>
     page

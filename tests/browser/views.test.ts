@@ -231,3 +231,12 @@ test('a file field is cut off by its label, beyond which some browsers lay it ou
   expect(labels.length).toBeGreaterThan(3);
   expect(new Set(labels)).toEqual(new Set(['hidden relative']));
 });
+
+test('a link to a place of a chapter whose markup comes with the second script goes there', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#limits-collapse`);
+  await expect.poll(() => shown(page)).toEqual(['collapse']);
+  const top = () => page.locator('#limits-collapse').evaluate((it) => it.getBoundingClientRect().top);
+  await expect.poll(top, PATIENCE).toBeLessThan(900);
+  expect(await top()).toBeGreaterThanOrEqual(0);
+  expect(errors).toEqual([]);
+});

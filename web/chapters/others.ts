@@ -1,4 +1,5 @@
 // What the first screen does not need, a script of its own: the other chapters, and what stands below the first figure.
+import markup from 'virtual:chapters';
 import type { PageState } from '../state/page-state';
 import { mapsFile } from './collapse/cells/first';
 import { startCollapse } from './collapse/chapter';
@@ -11,7 +12,13 @@ import { startTrain } from './train/chapter';
 import { resultsFiles } from './train/experiments/files';
 import { startUses } from './uses/chapter';
 import { labsFiles } from './uses/files';
+import { child } from '../ui/dom';
 import type { VIEWS } from './views';
+
+/** Puts the markup of the chapters into their sections. */
+export function insertMarkup(): void {
+  for (const [view, inner] of Object.entries(markup)) child(document, `#${view}`).innerHTML = inner;
+}
 
 /** The files that these chapters read. */
 export const FILES = [mapsFile, ...labsFiles, ...sampleFiles, ...resultsFiles];

@@ -7,7 +7,8 @@ const PARAMETER = 'embed';
 
 /**
  * Shows one figure with its controls where the address ends with `?embed=FIGURE`, for an iframe of another page;
- * a name that no figure has is refused in words. The state is in the fragment, as everywhere.
+ * a name that no figure has is refused in words. Where the markup of its chapter is not there yet, the chapter is
+ * shown. The state is in the fragment, as everywhere.
  */
 export function showEmbedded(state: PageState, refuse: (message: string) => void): void {
   const id = new URLSearchParams(location.search).get(PARAMETER);
@@ -18,8 +19,9 @@ export function showEmbedded(state: PageState, refuse: (message: string) => void
     return refuse(`${PARAMETER} in the address must be one of ${names}: found “${id}”.`);
   }
   const root = document.documentElement;
+  const figure = document.getElementById(`figure-${id}`);
+  if (!figure) return state.show(entry.chapter); // its markup is on its way
   root.dataset.embed = id;
-  const figure = child(document, `#figure-${id}`);
   const view = child(document, `#${entry.chapter}`);
   for (let part: Element = figure; part !== document.body && part.parentElement; part = part.parentElement) {
     for (const other of part.parentElement.children) {

@@ -18,3 +18,9 @@ declare module '*?shipped-beside' {
   const file: ShippedParts | null;
   export default file;
 }
+
+/** What partials.mts makes of the markup of the chapters after the first: the inside of their sections, by name. */
+declare module 'virtual:chapters' {
+  const markup: Readonly<Record<string, string>>;
+  export default markup;
+}

@@ -1,5 +1,4 @@
 import katex from 'katex';
-import type { Plugin } from 'vite';
 
 const DISPLAY = /\$\$([^$]+)\$\$/g;
 const INLINE = /\$([^$]+)\$/g;
@@ -32,16 +31,9 @@ function asLetters(mathml: string): string {
   return plain;
 }
 
-/** TeX between dollar signs in index.html becomes MathML: browsers draw it, no script or font. */
-export function formulas(): Plugin {
-  return {
-    name: 'eigenscope-formulas',
-    transformIndexHtml: {
-      order: 'pre',
-      handler: (html) =>
-        html
-          .replace(DISPLAY, (_, tex: string) => render(tex, true))
-          .replace(INLINE, (_, tex: string) => render(tex, false)),
-    },
-  };
+/** TeX between dollar signs becomes MathML: browsers draw it, no script or font. */
+export function withFormulas(html: string): string {
+  return html
+    .replace(DISPLAY, (_, tex: string) => render(tex, true))
+    .replace(INLINE, (_, tex: string) => render(tex, false));
 }

@@ -5,6 +5,7 @@ import type * as Correlations from '../chapters/localize/correlations/words';
 import type * as Presets from '../chapters/presets';
 import type * as Views from '../chapters/views';
 import type * as Registry from '../ui/registry';
+import { withFormulas } from './formulas.mts';
 import { elementsIn, replaced, required, type Found, type Replacements } from './markup.mts';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
@@ -132,7 +133,6 @@ function figureOf(tables: Tables, element: Found, all: Replacements): string {
 /** What stands for each element of the page's own. */
 function replacementsOf(tables: Tables): Replacements {
   const all: Replacements = {
-    'x-chapters': () => tables.viewNames.map((view) => replaced(chapterHtml(view), all)).join('\n'),
     'x-tabs': () => tabsOf(tables),
     'x-contents': (element) => contentsOf(tables, required(element, 'view', 'x-contents')),
     'x-panel': (element) => {
@@ -151,32 +151,66 @@ function replacementsOf(tables: Tables): Replacements {
   return all;
 }
 
+/** What the script of the chapters after the first imports for their markup, and what Vite calls that module. */
+const MARKUP = 'virtual:chapters';
+const RESOLVED = `\0${MARKUP}`;
+
+/** The markup of a chapter without the section around it. */
+function innerHtml(view: string): string {
+  const [section] = elementsIn(chapterHtml(view), 'section');
+  return section.inner;
+}
+
+/** The section of a chapter whose markup comes later, with the ids by which links may name a place in it. */
+function emptyPanel(view: string, places: readonly string[]): string {
+  return (
+    `<section id="${view}" class="view" role="tabpanel" aria-labelledby="tab-${view}" ` +
+    `data-places="${places.join(' ')}" hidden></section>`
+  );
+}
+
+/** The ids by which links may name a place. */
+const placesIn = (html: string) => [...html.matchAll(/ id="(?!title-|preset|panel-)([\w-]+)"/g)].map(([, id]) => id);
+
+/** What the tables of views, figures and presets say, put into the markup of chapters and rooms. */
+async function assembled(): Promise<{ page: (html: string) => string; later: Record<string, string> }> {
+  const tables: Tables = {
+    ...(await load<typeof Presets>('chapters/presets.ts')),
+    ...(await load<typeof Correlations>('chapters/localize/correlations/words.ts')),
+    ...(await load<typeof Registry>('ui/registry.ts')),
+    ...(await load<typeof Views>('chapters/views.ts')),
+  };
+  const elements = replacementsOf(tables);
+  const whole = (html: string, all: Replacements) => {
+    const page = replaced(html, all);
+    const [unknown] = /<x-[\w-]+/.exec(page) ?? [];
+    if (unknown) throw new Error(`an element x-... must be one that partials.mts replaces: found ${unknown}>`);
+    return withFormulas(
+      page
+        .replace(/\n\s+/g, '\n') // a browser needs no indentation, and no element here keeps it
+        .replace(VALUE, (_, path: string) => tables.valueText(path))
+        .replace(REFERENCE, (_, kind: string, id) =>
+          kind === 'figure' ? tables.referTo(id) : String(tables.numberOf(id)),
+        ),
+    );
+  };
+  const [first, ...others] = tables.viewNames;
+  const later = Object.fromEntries(others.map((view) => [view, whole(innerHtml(view), elements)]));
+  const panels = others.map((view) => emptyPanel(view, placesIn(later[view])));
+  const chapters = () => [replaced(chapterHtml(first), elements), ...panels].join('\n');
+  return { page: (html) => whole(html, { ...elements, 'x-chapters': chapters }), later };
+}
+
 /**
  * Puts the page together: the markup of chapters and rooms, and what the tables of views, figures and presets say, so
- * that a figure's number, heading and place are written once.
+ * that a figure's number, heading and place are written once. `index.html` has the first chapter, the module
+ * `virtual:chapters` the markup of the others by their names.
  */
 export function partials(): Plugin {
   return {
     name: 'eigenscope-partials',
-    transformIndexHtml: {
-      order: 'pre',
-      async handler(html) {
-        const tables: Tables = {
-          ...(await load<typeof Presets>('chapters/presets.ts')),
-          ...(await load<typeof Correlations>('chapters/localize/correlations/words.ts')),
-          ...(await load<typeof Registry>('ui/registry.ts')),
-          ...(await load<typeof Views>('chapters/views.ts')),
-        };
-        const page = replaced(html, replacementsOf(tables));
-        const [unknown] = /<x-[\w-]+/.exec(page) ?? [];
-        if (unknown) throw new Error(`an element x-... must be one that partials.mts replaces: found ${unknown}>`);
-        return page
-          .replace(/\n\s+/g, '\n') // a browser needs no indentation, and no element here keeps it
-          .replace(VALUE, (_, path: string) => tables.valueText(path))
-          .replace(REFERENCE, (_, kind: string, id) =>
-            kind === 'figure' ? tables.referTo(id) : String(tables.numberOf(id)),
-          );
-      },
-    },
+    resolveId: (source) => (source === MARKUP ? RESOLVED : null),
+    load: async (id) => (id === RESOLVED ? `export default ${JSON.stringify((await assembled()).later)};` : null),
+    transformIndexHtml: { order: 'pre', handler: async (html) => (await assembled()).page(html) },
   };
 }

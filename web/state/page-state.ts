@@ -33,6 +33,7 @@ export class PageState<V extends Views = Views> {
   /** The fragment as it was last read or written. */
   private known = '';
   private reading = false;
+  private destination: Destination | null = null;
 
   /** `viewOf` says in which view a place of the page is, by its id; undefined for none. */
   constructor(
@@ -49,6 +50,7 @@ export class PageState<V extends Views = Views> {
         if (settled && store.name === this.shown) this.writeAddress();
       });
     }
+    this.moved.subscribe((destination) => (this.destination = destination));
     addEventListener('hashchange', () => this.readAddress());
   }
 
@@ -84,6 +86,11 @@ export class PageState<V extends Views = Views> {
     this.shown = view;
     this.write('pushState');
     this.moved.send({ view, place: '' });
+  }
+
+  /** Goes where it was last asked to go, as when the place was not there yet. */
+  goAgain(): void {
+    if (this.destination?.view === this.shown) this.moved.send(this.destination);
   }
 
   /** What a link says, with the present values in place of what is not allowed. */

@@ -1,4 +1,4 @@
-import type { Regime, Signal, TokenProcess } from '../../engine/protocol';
+import type { Regime, Signal } from '../../engine/protocol';
 import { loadJson } from '../../engine/shipped';
 import first from '../../generated/first.json';
 import type sample from '../../generated/sample.json';
@@ -46,16 +46,16 @@ function known(head: (typeof sample)[number]): KnownHead {
 export function firstResult(state: Readonly<State>): FirstResult | null {
   const point = first.points.find(({ variance }) => variance === state.variance);
   if (!point || !isAsBuilt(state)) return null;
-  const { domain, means, variances, value, others } = first;
+  const { domain, variances, value } = first;
   const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (it) => it ?? NaN);
   const lines = {
-    means,
+    means: [state.mean],
     variances,
     measure: 'localization' as const,
     value: numbers(value),
     error: new Float64Array(value.length),
     tokens: state.tokens,
-    others: others.map((it) => ({ tokens: it.tokens as TokenProcess, value: numbers(it.value) })),
+    others: [],
   };
   const { head } = point;
   const randomHead = {

@@ -1,7 +1,8 @@
-// The first picture, which the page shows before the engine is there, and the numbers in the sentences of the presets.
+// The first picture, which the page shows before the engine is there (of the curves that of the present mean alone), and
+// the numbers in the sentences of the presets.
 import type { BuildTools } from '../../../build-tools.mts';
 import { meansOf, settingOf } from '../../../state/setting';
-import { domainOf, FINE, lineVariances, otherTokens } from '../answers';
+import { domainOf, FINE, lineVariances } from '../answers';
 import { onText } from '../heads/build.mts';
 import { OPENING } from '../state';
 import { localizeFacts, localizePresets } from './words';
@@ -29,20 +30,13 @@ export async function build(tools: BuildTools): Promise<void> {
     finding: { predicted: Math.max(...predicted), measured: Math.max(...measured), median: median(measured) },
   });
   const domain = domainOf(state, heads);
-  const means = meansOf(state);
+  const [mean] = meansOf(state);
   const variances = lineVariances(domain, FINE);
-  const theory = async (own = means, process = state.tokens): Promise<number[]> => {
-    const swept = ['--means', own.join(), '--variances', variances.join(), '--samples', 2];
-    const ensemble = ['--ensemble', state.ensemble, '--width', state.width, '--head-width', state.head_width];
-    const rest = ['--temperature', state.temperature, '--seed', state.seed, '--length', state.length];
-    const sequence = ['--tokens', process, '--correlation', state.correlation];
-    const { rows } = await eigenscope('sweep', ...swept, ...ensemble, ...rest, ...sequence);
-    return rows.map((row: { theory_localization: number }) => row.theory_localization);
-  };
-  const others = otherTokens(state).map(async (process) => ({
-    tokens: process,
-    value: rounded(await theory(means.slice(0, 1), process), 6),
-  }));
+  const swept = ['--means', mean, '--variances', variances.join(), '--samples', 2];
+  const ensemble = ['--ensemble', state.ensemble, '--width', state.width, '--head-width', state.head_width];
+  const rest = ['--temperature', state.temperature, '--seed', state.seed, '--correlation', state.correlation];
+  const { rows } = await eigenscope('sweep', ...swept, ...ensemble, ...rest, ...tokens);
+  const theory: number[] = rows.map((row: { theory_localization: number }) => row.theory_localization);
   const spectrum = ['--ensemble', state.ensemble, '--width', state.width, '--seed', state.seed];
   const temperature = ['--temperature', state.temperature];
   const points = [OPENING.from, state.variance, OPENING.to].map(async (variance) => {
@@ -54,7 +48,7 @@ export async function build(tools: BuildTools): Promise<void> {
       ...temperature,
     );
     const head = {
-      ...rounded(keys, 6),
+      ...rounded(keys, 5),
       moments,
       eigenvalues: rounded(eigenvalues.flat(), 5),
       entropy: rounded(entropy, 4),
@@ -65,10 +59,8 @@ export async function build(tools: BuildTools): Promise<void> {
   tools.write('first.json', {
     points: await Promise.all(points),
     domain,
-    means,
     variances: rounded(variances, 10),
-    value: rounded(await theory(), 6),
-    others: await Promise.all(others),
+    value: rounded(theory, 5),
   });
 }
 
