@@ -201,6 +201,8 @@ test('a method has one place among the series in every figure, and no two share 
   ].map(placesOf);
   expect(runs.slice(0, 3)).toEqual([0, 2, 1]);
   expect(rates.slice(0, 2)).toEqual([0, 2]);
+  const named = ['none', 'locater', 'locater-frobenius', 'locater-effective', 'sigma-reparam', 'qk-decay'];
+  expect(placesOf([...named, 'initial-m1', 'warmup-clip'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   for (const places of [runs, rates, placesOf(['qk-decay', 'locater-random', 'locater-covariance'])]) {
     expect(new Set(places).size).toBe(places.length);
   }

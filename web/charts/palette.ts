@@ -59,9 +59,43 @@ export function fateColour(fate: Fate): string {
 }
 
 /** Lines that are compared (in the order of Okabe and Ito's colours, which all kinds of colour vision part). */
-export const series = [1, 2, 3, 4, 5, 6].map((place) => `var(--series-${place})`);
+export const series = [1, 2, 3, 4, 5, 6, 7, 8].map((place) => `var(--series-${place})`);
 /** Dashes that part the same lines without colour. */
-export const dashes = ['', '7 4', '2 4', '9 3 2 3', '14 4', '4 2'];
+export const dashes = ['', '7 4', '2 4', '9 3 2 3', '14 4', '4 2', '1 3', '10 2 2 2'];
+
+/**
+ * The places among the series of what has one colour in all figures, by subject. Lines without a name here are told
+ * apart in their own figure alone.
+ */
+export const PLACES = {
+  method: {
+    none: 0,
+    locater: 1,
+    'locater-frobenius': 2,
+    'frobenius-m1': 2,
+    'frobenius-k2': 2,
+    'locater-effective': 3,
+    'effective-k2': 3,
+    'sigma-reparam': 4,
+    'qk-decay': 5,
+    'initial-m1': 6,
+    'warmup-clip': 7,
+  },
+  /** The variance that a form of LocAteR penalizes has the colour of that form. */
+  variance: { trace: 1, frobenius: 2 },
+  /** The theory, whose softmax is clipped, and the exact softmax. */
+  softmax: { clipped: 0, exact: 2 },
+  /** Attention patterns; both kinds of attention sinks have one colour. */
+  pattern: { previous: 0, next: 1, repeated: 2, first: 3, separator: 3, punctuation: 4, itself: 5 },
+  /** Whether a run fails. */
+  outcome: { kept: 0, failed: 4 },
+  surgery: { mean: 6, variance: 2 },
+} as const;
+
+/** The colour of what has one in all figures. */
+export function colourOf<S extends keyof typeof PLACES>(subject: S, name: keyof (typeof PLACES)[S]): string {
+  return series[PLACES[subject][name] as number];
+}
 
 /**
  * Areas of a sum, from below: three blues for parts of one kind, orange and grey for the others. Neighbours

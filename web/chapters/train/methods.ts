@@ -1,5 +1,5 @@
 // What the methods are called, how they are drawn, and what the library says of the regularizers.
-import { series } from '../../charts/palette';
+import { PLACES, series } from '../../charts/palette';
 import type { Regularizer } from '../../engine/protocol';
 import operations from '../../generated/operations.json';
 import facts from '../../generated/regularizers.json';
@@ -19,26 +19,13 @@ export const REGULARIZERS = facts as Record<Regularizer, RegularizerFacts>;
 /** The regularizers that training runs compare, and what they are called. */
 export const regularizers: Record<Regularizer, string> = operations.train.choices.regularizer;
 
-/** The place of a method among the series, the same in every figure; what is not named takes a free one. */
-const PLACES: Readonly<Record<string, number>> = {
-  none: 0,
-  locater: 1,
-  'locater-frobenius': 2,
-  'frobenius-m1': 2,
-  'frobenius-k2': 2,
-  'locater-effective': 3,
-  'effective-k2': 3,
-  'initial-m1': 3,
-  'sigma-reparam': 4,
-  'warmup-clip': 4,
-  'qk-decay': 5,
-};
+const METHOD_PLACES: Readonly<Record<string, number>> = PLACES.method;
 
 /** The places of methods that are drawn together: their own, or where two have the same the first free one. */
 export function placesOf(methods: readonly string[]): number[] {
   const own = methods.map((method, at) => {
-    const place = PLACES[method];
-    const isFirst = methods.findIndex((it) => PLACES[it] === place) === at;
+    const place = METHOD_PLACES[method];
+    const isFirst = methods.findIndex((it) => METHOD_PLACES[it] === place) === at;
     return place !== undefined && isFirst ? place : null;
   });
   const free = [...series.keys()].filter((place) => !own.includes(place));

@@ -1,7 +1,7 @@
 import { short } from '../../../charts/format';
 import { MarkTip } from '../../../charts/mark-tip';
 import { MatrixPicture } from '../../../charts/matrix';
-import { fieldRamp } from '../../../charts/palette';
+import { colourOf, fieldRamp } from '../../../charts/palette';
 import { element, type Bitmap } from '../../../charts/picture';
 import { partOf, type Chart } from '../../../charts/plot';
 import { Panel, pathOf, type Scene } from '../panel';
@@ -62,7 +62,7 @@ export class MatrixPanel extends Panel {
       const rule = { stroke: 'currentColor', 'stroke-opacity': 0.3, y1: top, y2: bottom };
       this.entropy = element('path', {
         fill: 'none',
-        stroke: 'var(--series-3)',
+        stroke: colourOf('softmax', 'exact'),
         'stroke-width': 1.5,
         'data-mark': 'row entropies',
       });

@@ -2,7 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import { short } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
-import { fieldRamp, type Ramp } from '../../../charts/palette';
+import { colourOf, fieldRamp, type Ramp } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import type { Chart } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
@@ -98,7 +98,7 @@ export class PhaseMapFigure implements Figure {
   private drawn: { map: Output<'map'>; look: string; ramp: Ramp } | null = null;
   private dot = element('circle', {
     r: 8,
-    fill: 'var(--series-1)',
+    fill: colourOf('softmax', 'clipped'),
     stroke: 'var(--paper)',
     'stroke-width': 2.5,
     'data-mark': 'present point',

@@ -1,5 +1,6 @@
 import { short } from '../../../charts/format';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { colourOf } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { BARS, withError } from '../../../charts/with-error';
 import { meanEntropy } from '../answers';
@@ -16,7 +17,7 @@ const MOST = 48;
 const HEIGHTS = [0, 0.25, 0.5, 0.75, 1];
 /** Opacity of a cell's filling at rho = 0 and at 1: a position that passes more is lit more. */
 const [DIM, LIT] = [0.35, 1];
-const RHO = 'var(--series-1)';
+const RHO = colourOf('softmax', 'clipped');
 
 interface Marks {
   fillings: SVGRectElement[];
@@ -59,7 +60,7 @@ export class PositionsPanel extends Panel {
       simulated: element('path', { ...line, stroke: 'var(--ink)', 'data-mark': 'propagation probability, simulation' }),
       sensitivity: element('path', {
         ...line,
-        stroke: 'var(--series-3)',
+        stroke: colourOf('softmax', 'exact'),
         'data-mark': 'sensitivity of the exact softmax',
       }),
       index: element('tspan', { 'font-size': isNarrow ? 18 : 22, 'font-weight': 700, fill: RHO }),

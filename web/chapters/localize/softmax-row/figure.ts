@@ -3,6 +3,7 @@ import { short, tick } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { dashedEntry, legend, type Entry } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
+import { colourOf } from '../../../charts/palette';
 import { chart, compose, dot, gridY, ruleX, ruleY, shifted, type Chart } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
 import type { Output } from '../../../engine/protocol';
@@ -16,8 +17,8 @@ const KEYS = 12;
 const MOVED = 8;
 /** The other logits lie evenly between minus and plus this, over the temperature. */
 const OTHERS = 1.5;
-const EXACT = 'var(--series-3)';
-const CLIPPED = 'var(--series-1)';
+const EXACT = colourOf('softmax', 'exact');
+const CLIPPED = colourOf('softmax', 'clipped');
 const LIMITS = [-1, KEYS - 1];
 const HEIGHT = 240;
 /** Of the vertical axis of the logits, which holds the moved one wherever the slider puts it. */

@@ -2,7 +2,7 @@ import { short } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { textWidth } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
-import { layerColour } from '../../../charts/palette';
+import { colourOf, layerColour } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { chart, gridX, ruleX, shifted, type Chart } from '../../../charts/plot';
 import { nameOf, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
@@ -26,7 +26,7 @@ const ENDS = [1.5, 5, 15];
 const LINE = -0.33;
 const LOWEST = -0.62;
 const HIGHEST = 1.12;
-const OWN = 'var(--series-1)';
+const OWN = colourOf('softmax', 'clipped');
 /** Names of the handles, readable on the density; pixels between one and the middle of its handle. */
 const NAME = { fill: OWN, 'font-weight': 600, stroke: 'var(--paper)', 'stroke-width': 4, 'paint-order': 'stroke' };
 const BESIDE = 14;

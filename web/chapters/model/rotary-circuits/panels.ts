@@ -1,7 +1,7 @@
 // The panels of figure rotary-circuits: W(D) of a head over the distance D, and its energy by frequency.
 import type { Markish } from '@observablehq/plot';
 import { short } from '../../../charts/format';
-import { series } from '../../../charts/palette';
+import { colourOf, series } from '../../../charts/palette';
 import { ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
 import { placeName } from '../../../heads/registry';
@@ -44,8 +44,8 @@ export function logitPanel(head: RotaryHead, heads: readonly RotaryHead[]): Pane
 /** Variances of the eigenspectrum over the distance. */
 export function spectrumPanel(head: RotaryHead): PanelOptions {
   const curves = [
-    { name: 'trace variance', y: head.variance, colour: series[0] },
-    { name: 'Frobenius variance', y: head.variance_frobenius, colour: series[1], dash: '7 4' },
+    { name: 'trace variance', y: head.variance, colour: colourOf('variance', 'trace') },
+    { name: 'Frobenius variance', y: head.variance_frobenius, colour: colourOf('variance', 'frobenius'), dash: '7 4' },
   ];
   return {
     title: 'Variances of the eigenspectrum of W(D)',

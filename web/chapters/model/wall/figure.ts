@@ -1,5 +1,5 @@
 import { legend, type Entry } from '../../../charts/legend';
-import { series } from '../../../charts/palette';
+import { colourOf } from '../../../charts/palette';
 import { compose } from '../../../charts/plot';
 import { element } from '../../../charts/picture';
 import { finiteCell, type Table } from '../../../charts/table';
@@ -16,16 +16,7 @@ import { rowOf, type HeadMeasurements } from '../reading/measurements';
 import type { Figure, FigureContext, Store } from '../state';
 import { ablatedOf, type HeadWorth } from './worth';
 
-/** Both kinds of attention sinks have one colour; a head without a pattern has none. */
-const COLOURS: Record<KindName, string> = {
-  previous: series[0],
-  next: series[1],
-  itself: series[5],
-  first: series[3],
-  separator: series[3],
-  repeated: series[2],
-  punctuation: series[4],
-};
+/** Of a head without a pattern. */
 const PLAIN = 'var(--muted)';
 
 /** Pixels of a matrix in the tip. */
@@ -75,7 +66,7 @@ export class WallFigure implements Figure {
     const { size, parts, bitmap } = this.grid.picture(key.height, seen, (context, corner, cell) => {
       for (const head of heads) {
         context.globalAlpha = chosen.size === 0 || chosen.has(placeOf(head)) ? 1 : 0.2;
-        const colour = colours.get(colourOf(patterns.get(head.id)));
+        const colour = colours.get(headColour(patterns.get(head.id)));
         const picture = colour && this.matrix(head, colour);
         context.imageSmoothingEnabled = this.cells.width > cell;
         const [x, y] = corner(head);
@@ -130,7 +121,7 @@ export class WallFigure implements Figure {
   private enlarged(head: PlacedHead): (Node | string)[] {
     const { measurements } = this;
     const pattern = measurements.patternOf(head);
-    const picture = this.matrix(head, this.resolved(colourOf(pattern)));
+    const picture = this.matrix(head, this.resolved(headColour(pattern)));
     const row = measurements.text ? rowOf(head, measurements.text.heads) : undefined;
     const share = pattern ? ` ${Math.round(100 * pattern.share)}%` : '';
     const text = `${placeName(head)}: ${row ? briefOf(row.entropy, pattern) : 'not computed yet'}${share}`;
@@ -160,14 +151,14 @@ export class WallFigure implements Figure {
   }
 }
 
-const colourOf = (pattern: Pattern | null | undefined) => (pattern ? COLOURS[pattern.kind] : PLAIN);
+const headColour = (pattern: Pattern | null | undefined) => (pattern ? colourOf('pattern', pattern.kind) : PLAIN);
 
 /** One entry for each colour of these kinds. */
 function entriesOf(kinds: readonly (KindName | undefined)[]): Entry[] {
   const present = (Object.keys(KINDS) as KindName[]).filter((kind) => kinds.includes(kind));
-  const colours = [...new Set(present.map((kind) => COLOURS[kind]))];
+  const colours = [...new Set(present.map((kind) => colourOf('pattern', kind)))];
   const named = colours.map((colour): Entry => {
-    const text = present.filter((kind) => COLOURS[kind] === colour).map((kind) => KINDS[kind].brief);
+    const text = present.filter((kind) => colourOf('pattern', kind) === colour).map((kind) => KINDS[kind].brief);
     return { text: text.join(' or '), kind: 'strip', colours: [colour] };
   });
   const plain: Entry = { text: 'no single pattern', kind: 'strip', colours: [PLAIN] };

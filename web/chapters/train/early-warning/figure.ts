@@ -1,7 +1,7 @@
 // The figure of early warnings: where heads go before a run fails, and how early each alarm is.
 import { short } from '../../../charts/format';
 import { legend, lineEntry } from '../../../charts/legend';
-import { series } from '../../../charts/palette';
+import { colourOf } from '../../../charts/palette';
 import { chart, dot, line, link, ruleX, ruleY, text } from '../../../charts/plot';
 import { finiteCell } from '../../../charts/table';
 import { tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
@@ -17,8 +17,7 @@ const [ACROSS, UP] = ['self_excess.largest', 'spread.largest'] as const;
 /** Smaller excesses, and negative ones, are drawn there. */
 const LEAST = 0.01;
 const FATES = ['the run does not fail', 'the run fails'];
-/** Their places among the series. */
-const PLACES = [0, 4];
+const COLOURS = [colourOf('outcome', 'kept'), colourOf('outcome', 'failed')];
 
 /** A run at a logged step. */
 interface Moment {
@@ -75,7 +74,7 @@ export const earlyWarningFigure: PanelsDescription<Warnings> = {
     const columns = width >= WIDE ? 2 : 1;
     const height = 80 + ROW * shown.rows.alarms.length;
     const size = { width: width / columns, height };
-    const fates = FATES.map((text, i) => ({ text, kind: 'dot' as const, colours: [series[PLACES[i]]] }));
+    const fates = FATES.map((text, i) => ({ text, kind: 'dot' as const, colours: [COLOURS[i]] }));
     const line = { ...lineEntry('freezing line', 2), colours: ['var(--muted)'] };
     return {
       columns,
@@ -110,7 +109,7 @@ function trajectories(size: Size, { rows: { runs, alarms }, choice: { axes, seed
   const lines = [false, true].map((fails) => runs.filter(({ reached }) => (reached !== null) === fails));
   const isChosen = ({ cell }: Trajectory) => cell.seed === seed && cell.axes.fault === axes.fault;
   const last = runs.map(({ moments }) => moments.at(-1)!);
-  const colour = (run: Trajectory) => series[PLACES[run.reached === null ? 0 : 1]];
+  const colour = (run: Trajectory) => COLOURS[run.reached === null ? 0 : 1];
   const look = { x: 'x', y: 'y', z: 'run' } as const;
   return panelOf({
     title: 'largest ‖A‖_F/λ over the heads',
@@ -122,7 +121,7 @@ function trajectories(size: Size, { rows: { runs, alarms }, choice: { axes, seed
       ...lines.map((own, place) =>
         line(
           own.flatMap(({ moments }) => moments),
-          { ...look, stroke: series[PLACES[place]], strokeOpacity: 0.35, ariaDescription: FATES[place] },
+          { ...look, stroke: COLOURS[place], strokeOpacity: 0.35, ariaDescription: FATES[place] },
         ),
       ),
       dot(last, { x: 'x', y: 'y', r: 3, fill: ({ run }: Moment) => colour(run), ariaDescription: 'last step' }),

@@ -1,7 +1,7 @@
 // The figure of surgery on the heads of trained models: predicted against measured change.
 import { short } from '../../../charts/format';
 import { dashedEntry, legend } from '../../../charts/legend';
-import { series } from '../../../charts/palette';
+import { colourOf } from '../../../charts/palette';
 import { dot, line } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
 import { loadJson } from '../../../engine/shipped';
@@ -15,8 +15,7 @@ import { changesIn, MEASURES, slopesText, SURGERIES, type HeadChange, type Model
 
 const load = once(() => loadJson<ModelChanges[]>(surgeryFile));
 
-/** The places of the surgeries among the series. */
-const PLACES = [0, 4];
+const COLOURS = [colourOf('surgery', 'mean'), colourOf('surgery', 'variance')];
 const [WIDE, HEIGHT] = [640, 240];
 
 /** Predicted against measured change of each head, beside random changes of the same size. */
@@ -46,7 +45,7 @@ export class SurgeryChangesFigure implements Figure {
       : MEASURES.flatMap((measure) => models.map((model) => ({ model, measure })));
     const names = legend(
       [
-        ...SURGERIES.map(({ name }, i) => ({ text: name, kind: 'dot' as const, colours: [series[PLACES[i]]] })),
+        ...SURGERIES.map(({ name }, i) => ({ text: name, kind: 'dot' as const, colours: [COLOURS[i]] })),
         { text: 'null: random, as large', kind: 'ring', colours: ['var(--muted)'] },
         dashedEntry('measured = predicted'),
       ],
@@ -88,7 +87,7 @@ export class SurgeryChangesFigure implements Figure {
     const points = changesIn(model, measure, this.dose);
     const domain = ends(points.flatMap(({ predicted, measured }) => [predicted, measured]));
     const ticks = size.width < NARROW ? 2 : 4;
-    const colour = ({ surgery }: HeadChange) => series[PLACES[SURGERIES.indexOf(surgery)]];
+    const colour = ({ surgery }: HeadChange) => COLOURS[SURGERIES.indexOf(surgery)];
     const look = { x: 'predicted', y: 'measured' } as const;
     return panelOf({
       title: `${model.name}: ${size.width < NARROW ? '' : 'measured change of '}${name}`,
