@@ -34,13 +34,13 @@ export interface Place {
   fit: number;
 }
 
-/** Cells where a name would cover one of the points: `room` columns and rows around each of them. */
+/** Marks in `around` the cells where a name would cover one of the points: `room` columns and rows around each of them. */
 export function cellsAround(
   { columns, rows }: Regions,
   points: readonly { column: number; row: number }[],
   room: [number, number],
+  around = new Uint8Array(columns * rows),
 ): Uint8Array {
-  const around = new Uint8Array(columns * rows);
   const from = (value: number) => Math.max(0, Math.ceil(value));
   for (const { column, row } of points) {
     const [left, low] = [from(column - room[0]), from(row - room[1])];
@@ -53,15 +53,15 @@ export function cellsAround(
   return around;
 }
 
-/** Marked cells in every rectangle from the first column and row on, with a column and a row of zeros before them. */
-function summed({ columns, rows }: Regions, marked: (at: number) => boolean): Int32Array {
+/** Cells of a region that are not `covered` in every rectangle from the first column and row on, behind a column and a row of zeros. */
+function summed({ columns, rows, region }: Regions, own: number, covered: Uint8Array): Int32Array {
   const wide = columns + 1;
   const sums = new Int32Array(wide * (rows + 1));
-  for (let row = 0; row < rows; row++) {
+  for (let row = 0, at = 0; row < rows; row++) {
     let line = 0;
-    for (let column = 0; column < columns; column++) {
-      line += Number(marked(row * columns + column));
-      sums[(row + 1) * wide + column + 1] = sums[row * wide + column + 1] + line;
+    for (let column = 0, sum = (row + 1) * wide + 1; column < columns; column++, at++, sum++) {
+      if (region[at] === own && covered[at] === 0) line++;
+      sums[sum] = sums[sum - wide] + line;
     }
   }
   return sums;
@@ -80,35 +80,35 @@ export function labelPlaces(
 ): Place[] {
   const { columns, rows, region } = regions;
   const depth = depths(regions);
-  const deepest = new Map<number, number>();
+  const deepest = new Float32Array(1 + region.reduce((a, b) => (b > a ? b : a), 0));
   for (let at = 0; at < depth.length; at++) {
-    if (depth[at] > Math.max(thinnest, deepest.get(region[at]) ?? 0)) deepest.set(region[at], depth[at]);
+    if (depth[at] > deepest[region[at]]) deepest[region[at]] = depth[at];
   }
   const covered = taken.slice();
-  return [...deepest]
-    .sort(([, a], [, b]) => b - a)
-    .map(([own]) => {
-      const sums = summed(regions, (at) => region[at] === own && covered[at] === 0);
+  return [...deepest.keys()]
+    .filter((own) => deepest[own] > thinnest)
+    .sort((a, b) => deepest[b] - deepest[a])
+    .map((own) => {
+      const sums = summed(regions, own, covered);
+      const wide = columns + 1;
       const [across, up] = half(own).map(Math.ceil);
       const cells = (2 * across + 1) * (2 * up + 1);
-      /** Free cells of the region below a name at a cell. */
-      const free = (column: number, row: number) => {
-        const [left, right] = [Math.max(0, column - across), Math.min(columns, column + across + 1)];
-        const [low, high] = [Math.max(0, row - up), Math.min(rows, row + up + 1)];
-        const at = (c: number, r: number) => sums[r * (columns + 1) + c];
-        return at(right, high) - at(left, high) - at(right, low) + at(left, low);
-      };
       let [rank, fit, equal] = [-1, 0, [0]];
-      for (let at = 0; at < depth.length; at++) {
-        if (region[at] !== own) continue;
-        const inside = free(at % columns, Math.floor(at / columns));
-        const value = inside + depth[at] / (columns + rows); // below 1
-        if (value > rank) [rank, fit, equal] = [value, inside / cells, []];
-        if (value === rank) equal.push(at);
+      for (let row = 0, at = 0; row < rows; row++) {
+        const [low, high] = [wide * Math.max(0, row - up), wide * Math.min(rows, row + up + 1)];
+        for (let column = 0; column < columns; column++, at++) {
+          if (region[at] !== own) continue;
+          const [left, right] = [Math.max(0, column - across), Math.min(columns, column + across + 1)];
+          // Free cells of the region below a name at this cell.
+          const inside = sums[high + right] - sums[high + left] - sums[low + right] + sums[low + left];
+          const value = inside + depth[at] / (columns + rows); // below 1
+          if (value > rank) [rank, fit, equal] = [value, inside / cells, []];
+          if (value === rank) equal.push(at);
+        }
       }
       const best = equal[equal.length >> 1];
       const place = { region: own, column: best % columns, row: Math.floor(best / columns), fit };
-      cellsAround(regions, [place], [2 * across, 2 * up]).forEach((is, at) => (covered[at] |= is));
+      cellsAround(regions, [place], [2 * across, 2 * up], covered);
       return place;
     });
 }

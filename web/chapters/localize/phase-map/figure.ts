@@ -177,7 +177,9 @@ export class PhaseMapFigure implements Figure {
   private *draw(result: Result, spots: Spot[]) {
     const { width } = this.frame;
     const levels = levelPoints(result, width, spots);
-    const names = mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]);
+    const taken = [...spots, ...levels, ...contourPoints(result)];
+    yield;
+    const names = mapMarks(result, width, taken);
     yield;
     this.chart = mapChart(this.frame, result, {
       label: NAME,
