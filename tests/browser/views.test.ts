@@ -233,7 +233,7 @@ test('a file field is cut off by its label, beyond which some browsers lay it ou
 });
 
 test('a link to a place of a chapter whose markup comes with the second script goes there', async () => {
-  const { page, errors } = await visit(browser, `${host.address}#limits-collapse`);
+  const { page, errors } = await visit(browser, `${host.address}#limits-collapse`, { settle: false });
   await expect.poll(() => shown(page)).toEqual(['collapse']);
   const top = () => page.locator('#limits-collapse').evaluate((it) => it.getBoundingClientRect().top);
   await expect.poll(top, PATIENCE).toBeLessThan(900);

@@ -1,4 +1,7 @@
 // What the first screen does not need, a script of its own: the other chapters, and what stands below the first figure.
+import '../styles/train.css';
+import '../styles/checkpoint.css';
+import '../styles/uses.css';
 import markup from 'virtual:chapters';
 import type { PageState } from '../state/page-state';
 import { mapsFile } from './collapse/cells/first';
