@@ -543,8 +543,8 @@ TEST_CASE("a GGUF tensor is joined with one of another part, and one without it 
     return failure_of([&] { open({keys, second}); }).message;
   };
   CHECK_THAT(failure(part(1, "attn_q_b.weight", four)),
-             ContainsSubstring("blk.0.attn_k_b.weight: 'blk.0.attn_v_b.weight' must be in the "
-                               "file beside it"));
+             ContainsSubstring("blk.0.attn_k_b.weight: the file must also have the other part of "
+                               "'model.layers.0.self_attn.kv_b_proj.weight'"));
   GgufWriter other;
   other.integer("split.no", 1).integer("split.count", 2).integer("split.tensors.count", 2);
   other.tensor("blk.0.attn_v_b.weight", {1, 1, 4}, 0, four);

@@ -118,9 +118,9 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   const auto others = std::stable_partition(given.begin(), given.end(), is_gguf_file);
   std::vector<std::shared_ptr<ByteSource>> model;
   if (others != given.begin()) {
-    model = named(given.front()->name(), [&] {
+    model.push_back(named(given.front()->name(), [&] {
       return safetensors_of_gguf({given.begin(), others});
-    });
+    }));
   }
   std::transform(others, given.end(), std::back_inserter(model), [](const auto& file) {
     return named(file->name(), [&] { return as_safetensors(file); });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +31,7 @@ struct Piece {
   /// Of the view's matrix, where a turn is one that is transposed in the file; 0 for others.
   std::uint64_t columns = 0;
   bool less_one = false;  ///< a gain from which 1 is taken
+  Joined joined = Joined::no;
 
   /// Of the file's order.
   std::uint64_t file_turn(std::uint64_t number) const {
@@ -141,8 +141,6 @@ class GgufView final : public SafetensorsView {
   std::vector<Pieces> pieces_;
 };
 
-const GgufType& f32_type() { return *gguf_type(kGgufF32); }
-
 /// Rows of a head of rotary queries or keys whose pairs are neighbours in the file; 0 for other tensors.
 std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name,
                                const GgufHeader& header, const Converted& conversion) {
@@ -200,7 +198,7 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
     if (piece.head_rows > 0) piece.turn /= tensor.shape.front();
     piece.less_one =
         conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");
-    if (piece.less_one && piece.type != &f32_type()) {
+    if (piece.less_one && tensor.type != kGgufF32) {
       refuse_item(tensor.name, "its type must be F32, as of all gains of " +
                                    std::string(conversion->name) + ", but it is " +
                                    gguf_type_name(tensor.type));
@@ -239,109 +237,79 @@ std::vector<std::pair<std::string, GgufTensor>> unstacked(const std::string& nam
 }
 
 /// The shape of two pieces in turn, whose turns it sets.
-std::vector<std::uint64_t> join(Joined joined, Pieces& pieces) {
-  const bool heads = joined == Joined::heads, bias = pieces.front().tensor.name.ends_with(".bias");
-  std::vector<std::uint64_t> outer;
-  std::uint64_t rows = 0, columns = 0;
+std::vector<std::uint64_t> join(const std::string& name, Pieces& pieces) {
+  const Joined joined = pieces.front().joined;
+  if (pieces.size() < 2) {
+    refuse_item(pieces.front().tensor.name,
+                "the file must also have the other part of '" + shown_name(name) + "'");
+  }
+  std::uint64_t rows = 0;
+  bool bias = false, flat = joined == Joined::heads;
   for (Piece& piece : pieces) {
     std::vector<std::uint64_t>& sides = piece.tensor.shape;
+    bias = piece.tensor.name.ends_with(".bias");
     if (bias) sides.push_back(1);
-    const bool is_first = &piece == &pieces.front();
-    if (sides.size() < 2 || sides.size() > 3 || (heads && sides.size() != 3)) {
-      refuse_item(piece.tensor.name,
-                  heads ? "it must have three dimensions" : "it must have two or three dimensions");
+    if (sides.size() == 2) {
+      sides.insert(sides.begin(), 1);
+      flat = true;
     }
-    if (heads && is_first) {
+    const std::vector<std::uint64_t>& first = pieces.front().tensor.shape;
+    if (joined == Joined::heads && &sides == &first && sides.size() == 3) {
       std::swap(sides[1], sides[2]);
       piece.columns = sides[2];
     }
-    const std::vector<std::uint64_t> before(sides.begin(), sides.end() - 2);
-    if (!is_first && (before != outer || sides.back() != columns ||
-                      (joined == Joined::rows && sides[sides.size() - 2] != rows))) {
+    if (sides.size() != 3 || sides[0] != first[0] || sides[2] != first[2] ||
+        (joined == Joined::rows && sides[1] != first[1])) {
       refuse_item(piece.tensor.name,
-                  "its sizes must fit those of '" + shown_name(pieces.front().tensor.name) + "'");
+                  "its sizes must fit those of '" + shown_name(pieces[0].tensor.name) + "'");
     }
-    outer = before;
-    columns = sides.back();
-    rows += sides[sides.size() - 2];
-    piece.turn = joined == Joined::rows ? columns : columns * sides[sides.size() - 2];
+    rows += sides[1];
+    piece.turn = sides[2] * (joined == Joined::rows ? 1 : sides[1]);
   }
-  std::vector<std::uint64_t> shape{outer};
-  shape.push_back(rows);
-  if (heads) shape = {outer.front() * rows};
-  if (!bias) shape.push_back(columns);
-  return shape;
+  const std::uint64_t outer = pieces[0].tensor.shape[0], columns = pieces[0].tensor.shape[2];
+  if (bias) return {outer, rows};
+  if (flat) return {outer * rows, columns};
+  return {outer, rows, columns};
 }
-
-/// The views of a model's parts.
-class Views {
- public:
-  void add(const GgufPart& part, const OrderedJson& metadata) {
-    GgufHeader header = part.header;
-    header.metadata = metadata;
-    const Converted* const conversion = conversion_of(header);
-    check_places(header.tensors, *part.source);
-    constexpr std::size_t kMostPieces = 1 << 21;
-    std::vector<ViewedTensor> viewed;
-    std::vector<Pieces> pieces;
-    const auto view = [&](const std::string& name, const std::vector<std::uint64_t>& shape,
-                          Pieces of) {
-      const bool stored = is_stored(of);
-      const GgufType& type = stored ? *of.front().type : f32_type();
-      std::uint64_t elements = 0;
-      for (const Piece& piece : of) elements += piece.tensor.elements();
-      viewed.push_back({name, type.dtype, shape, elements * type.bytes});
-      pieces.push_back(std::move(of));
-    };
-    for (const GgufTensor& tensor : header.tensors) {
-      const NewName to = renamed(tensor.name, conversion);
-      if (to.joined == Joined::no) {
-        for (auto& [name, one] : unstacked(to.name, tensor, kMostPieces - pieces.size())) {
-          const std::vector<std::uint64_t> shape = one.shape;
-          view(name, shape, {piece_of(part.source, std::move(one), name, header, conversion)});
-        }
-        continue;
-      }
-      const auto [waiting, is_first] = waiting_.try_emplace(to.name);
-      Pieces& both = waiting->second.first;
-      both.insert(to.first ? both.begin() : both.end(),
-                  piece_of(part.source, tensor, to.name, header, conversion));
-      waiting->second.second = to.partner;
-      if (is_first) continue;
-      const std::vector<std::uint64_t> shape = join(to.joined, both);
-      view(to.name, shape, std::move(both));
-      waiting_.erase(waiting);
-    }
-    if (!viewed.empty()) {
-      views_.push_back(std::make_shared<GgufView>(part.source->name(), viewed, std::move(pieces)));
-    }
-  }
-
-  std::vector<std::shared_ptr<ByteSource>> finished() {
-    for (const auto& [name, waiting] : waiting_) {
-      refuse_item(waiting.first.front().tensor.name,
-                  "'" + shown_name(waiting.second) + "' must be in the file beside it");
-    }
-    return std::move(views_);
-  }
-
- private:
-  std::vector<std::shared_ptr<ByteSource>> views_;
-  /// By the name in the view: a piece that is joined with another one, whose name in the file comes second.
-  std::map<std::string, std::pair<Pieces, std::string>> waiting_;
-};
 
 }  // namespace
 
-std::vector<std::shared_ptr<ByteSource>> safetensors_of_gguf(
+std::shared_ptr<ByteSource> safetensors_of_gguf(
     const std::vector<std::shared_ptr<ByteSource>>& files) {
   const std::vector<GgufPart> parts = read_gguf_parts(files);
-  Views views;
-  // A part may have the metadata only.
-  for (const GgufPart& part : parts) views.add(part, parts.front().header.metadata);
-  std::vector<std::shared_ptr<ByteSource>> made = views.finished();
-  if (made.empty()) throw FormatError(files.front()->name(), "it must have at least one tensor");
-  return made;
+  const GgufHeader& first = parts.front().header;  // has the metadata of all
+  const Converted* const conversion = conversion_of(first);
+  constexpr std::size_t kMostPieces = 1 << 21;
+  std::vector<ViewedTensor> viewed;
+  std::vector<Pieces> pieces;
+  for (const auto& [source, header] : parts) {
+    check_places(header.tensors, *source);
+    for (const GgufTensor& tensor : header.tensors) {
+      const NewName to = renamed(tensor.name, conversion);
+      for (auto& [name, own] : unstacked(to.name, tensor, kMostPieces - viewed.size())) {
+        auto same = viewed.end();
+        if (to.joined != Joined::no)
+          same = std::find_if(viewed.begin(), viewed.end(),
+                              [&](const ViewedTensor& it) { return it.name == to.name; });
+        Pieces& all = same == viewed.end()
+                          ? pieces.emplace_back()
+                          : pieces[static_cast<std::size_t>(same - viewed.begin())];
+        if (same == viewed.end()) viewed.push_back({name, "", own.shape});
+        Piece piece = piece_of(source, std::move(own), name, first, conversion);
+        piece.joined = to.joined;
+        all.insert(to.first ? all.begin() : all.end(), std::move(piece));
+      }
+    }
+  }
+  for (std::size_t place = 0; place < viewed.size(); ++place) {
+    Pieces& all = pieces[place];
+    auto& [name, dtype, shape, bytes] = viewed[place];
+    if (all.front().joined != Joined::no) shape = join(name, all);
+    const GgufType& type = is_stored(all) ? *all.front().type : *gguf_type(kGgufF32);
+    dtype = type.dtype;
+    for (const Piece& piece : all) bytes += piece.tensor.elements() * type.bytes;
+  }
+  return std::make_shared<GgufView>(parts.front().source->name(), viewed, std::move(pieces));
 }
 
 }  // namespace eigenscope

@@ -10,13 +10,13 @@
 
 namespace eigenscope {
 
-/// The bytes of .safetensors files with the tensors of a GGUF model in one file or several parts: under the names of
+/// The bytes of a .safetensors file with the tensors of a GGUF model in one file or several parts: under the names of
 /// Hugging Face where the architecture is known, in whose order the rows of rotary queries and keys are put back;
 /// numbers of 16, 32 and 64 bits as they are, quantized ones and two tensors that are one of Hugging Face as F32, decoded
 /// when they are read. Throws FormatError as read_gguf_parts does, when a tensor's data overlap another's or run past the
 /// end of the file, when one of two tensors that are one is missing or does not fit, and when the metadata do not give the
 /// order of rotary rows; on reading, naming the tensor, for a type that cannot be decoded.
-std::vector<std::shared_ptr<ByteSource>> safetensors_of_gguf(
+std::shared_ptr<ByteSource> safetensors_of_gguf(
     const std::vector<std::shared_ptr<ByteSource>>& files);
 
 /// The config.json that belongs to it, from the metadata; of an architecture that is not known, whose name is the model

@@ -20,57 +20,57 @@
 namespace eigenscope {
 namespace {
 
-/// A key of the metadata, behind the architecture's name, and of config.json.
-struct Key {
-  std::string_view from, to;
-};
+/// Keys of the metadata, behind the architecture's name, and of config.json.
 constexpr std::array kKeys{
-    Key{"embedding_length", "hidden_size"},
-    Key{"block_count", "num_hidden_layers"},
-    Key{"feed_forward_length", "intermediate_size"},
-    Key{"context_length", "max_position_embeddings"},
-    Key{"attention.head_count", "num_attention_heads"},
-    Key{"attention.head_count_kv", "num_key_value_heads"},
-    Key{"attention.key_length", "head_dim"},
-    Key{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
-    Key{"attention.layer_norm_epsilon", "layer_norm_eps"},
-    Key{"attention.sliding_window", "sliding_window"},
-    Key{"attention.scale", "attention_multiplier"},
-    Key{"attn_logit_softcapping", "attn_logit_softcapping"},
-    Key{"final_logit_softcapping", "final_logit_softcapping"},
-    Key{"logit_scale", "logit_scale"},     // of Cohere
-    Key{"logit_scale", "logits_scaling"},  // of Granite, which divides
-    Key{"embedding_scale", "embedding_multiplier"},
-    Key{"residual_scale", "residual_multiplier"},
-    Key{"rope.freq_base", "rope_theta"},
-    Key{"expert_used_count", "num_experts_per_tok"},
+    Renamed{"embedding_length", "hidden_size"},
+    Renamed{"block_count", "num_hidden_layers"},
+    Renamed{"feed_forward_length", "intermediate_size"},
+    Renamed{"context_length", "max_position_embeddings"},
+    Renamed{"attention.head_count", "num_attention_heads"},
+    Renamed{"attention.head_count_kv", "num_key_value_heads"},
+    Renamed{"attention.key_length", "head_dim"},
+    Renamed{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+    Renamed{"attention.layer_norm_epsilon", "layer_norm_eps"},
+    Renamed{"attention.sliding_window", "sliding_window"},
+    Renamed{"attention.scale", "attention_multiplier"},
+    Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
+    Renamed{"final_logit_softcapping", "final_logit_softcapping"},
+    Renamed{"logit_scale", "logit_scale"},     // of Cohere
+    Renamed{"logit_scale", "logits_scaling"},  // of Granite, which divides
+    Renamed{"embedding_scale", "embedding_multiplier"},
+    Renamed{"residual_scale", "residual_multiplier"},
+    Renamed{"rope.freq_base", "rope_theta"},
+    Renamed{"expert_used_count", "num_experts_per_tok"},
 };
 
 /// Those of an architecture whose layers with a sliding window have another base.
 constexpr std::array kWindowKeys{
-    Key{"attention.sliding_window_pattern", "sliding_window_pattern"},
-    Key{"rope.freq_base_swa", "rope_local_base_freq"},
+    Renamed{"attention.sliding_window_pattern", "sliding_window_pattern"},
+    Renamed{"rope.freq_base_swa", "rope_local_base_freq"},
 };
 
-/// Those of `rope.scaling.` and of the config's object.
+/// Those of the scaling, and of the object in config.json.
 constexpr std::array kScalingKeys{
-    Key{"factor", "factor"},
-    Key{"original_context_length", "original_max_position_embeddings"},
-    Key{"yarn_beta_fast", "beta_fast"},
-    Key{"yarn_beta_slow", "beta_slow"},
+    Renamed{"rope.scaling.factor", "factor"},
+    Renamed{"rope.scaling.original_context_length", "original_max_position_embeddings"},
+    Renamed{"rope.scaling.yarn_beta_fast", "beta_fast"},
+    Renamed{"rope.scaling.yarn_beta_slow", "beta_slow"},
 };
 
-/// Those of latent attention and of its mixtures of experts.
+/// Those of latent attention, whose files with the keys and values of a layer in one tensor have the widths of a head
+/// under the first two, and of its mixtures of experts.
 constexpr std::array kLatentKeys{
-    Key{"attention.q_lora_rank", "q_lora_rank"},
-    Key{"attention.kv_lora_rank", "kv_lora_rank"},
-    Key{"rope.dimension_count", "qk_rope_head_dim"},
-    Key{"attention.value_length_mla", "v_head_dim"},
-    Key{"attention.key_length_mla", "qk_head_dim"},
-    Key{"expert_weights_scale", "routed_scaling_factor"},
-    Key{"expert_weights_norm", "norm_topk_prob"},
-    Key{"expert_group_count", "n_group"},
-    Key{"expert_group_used_count", "topk_group"},
+    Renamed{"attention.key_length", "qk_head_dim"},
+    Renamed{"attention.value_length", "v_head_dim"},
+    Renamed{"attention.q_lora_rank", "q_lora_rank"},
+    Renamed{"attention.kv_lora_rank", "kv_lora_rank"},
+    Renamed{"rope.dimension_count", "qk_rope_head_dim"},
+    Renamed{"attention.value_length_mla", "v_head_dim"},
+    Renamed{"attention.key_length_mla", "qk_head_dim"},
+    Renamed{"expert_weights_scale", "routed_scaling_factor"},
+    Renamed{"expert_weights_norm", "norm_topk_prob"},
+    Renamed{"expert_group_count", "n_group"},
+    Renamed{"expert_group_used_count", "topk_group"},
 };
 
 /// Of latent attention: a tenth of the scaling's `mscale` and `mscale_all_dim`.
@@ -130,6 +130,14 @@ class ModelMetadata {
   const std::string prefix_;
 };
 
+/// Those values of the metadata that are there.
+void copy_keys(const ModelMetadata& metadata, std::span<const Renamed> keys, OrderedJson& config) {
+  for (const auto& [from, to, joined] : keys) {
+    OrderedJson given = metadata.value(std::string(from));
+    if (!given.is_null()) config[std::string(to)] = std::move(given);
+  }
+}
+
 bool is_zero(const OrderedJson& value) {
   if (value.is_array()) return std::all_of(value.begin(), value.end(), is_zero);
   return value == OrderedJson(false) || (value.is_number() && value.get<double>() == 0);
@@ -145,11 +153,7 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
-  constexpr std::string_view kScaling = "rope.scaling.";
-  if (key.starts_with(kScaling) && row_of(kScalingKeys, key.substr(kScaling.size())) != nullptr) {
-    return true;
-  }
-  return row_of(kKeys, key) != nullptr ||
+  return row_of(kKeys, key) != nullptr || row_of(kScalingKeys, key) != nullptr ||
          (has_window_base(conversion) && row_of(kWindowKeys, key) != nullptr) ||
          (is_latent(conversion) &&
           (key == kLogMultiplier || row_of(kLatentKeys, key) != nullptr)) ||
@@ -169,7 +173,7 @@ OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversi
 
 /// Which layers have a sliding window, as config.json has it: each so many-eth has none, or a list.
 void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
-  for (const auto& [from, to] : kWindowKeys) {
+  for (const auto& [from, to, joined] : kWindowKeys) {
     OrderedJson given = metadata.value(std::string(from));
     if (given.is_array()) {
       OrderedJson types = OrderedJson::array();
@@ -188,32 +192,21 @@ void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["num_key_value_heads"] = config["num_attention_heads"];
   config.erase("head_dim");
   config["norm_topk_prob"] = false;  // llama.cpp's default
-  for (const auto& [from, to] : kLatentKeys) {
-    OrderedJson given = metadata.value(std::string(from));
-    if (!given.is_null()) config[std::string(to)] = std::move(given);
-  }
-  // Files with the keys and values of a layer in one tensor have the widths of a head here.
-  for (const auto& [from, to] :
-       {Key{"attention.key_length", "qk_head_dim"}, Key{"attention.value_length", "v_head_dim"}}) {
-    const std::string key(to);
-    if (!config.contains(key)) config[key] = metadata.value(std::string(from));
-  }
+  copy_keys(metadata, kLatentKeys, config);
   const double turned = metadata.number("rope.dimension_count", 0),
                width = config["qk_head_dim"].is_number() ? config["qk_head_dim"].get<double>() : 0;
   if (width > turned) config["qk_nope_head_dim"] = static_cast<std::uint64_t>(width - turned);
   const std::string of_scores = "expert_gating_func";
   const double scores = metadata.number(of_scores, 0);
-  if (scores == 1 || scores == 2) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
   if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
+  if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
   const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
   if (const auto scaling = config.find("rope_scaling"); multiplier > 0 && scaling != config.end()) {
     (*scaling)["mscale"] = (*scaling)["mscale_all_dim"] = static_cast<float>(multiplier) / 0.1F;
   }
-  const double predicting = metadata.number("nextn_predict_layers", 0);
-  if (predicting > 0) {
-    config["num_hidden_layers"] =
-        static_cast<std::uint64_t>(std::max(0.0, metadata.number("block_count", 0) - predicting));
-  }
+  const double layers =
+      metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);
+  if (layers > 0) config["num_hidden_layers"] = static_cast<std::uint64_t>(layers);
 }
 
 /// Divisors of the angles, for which longrope has a place; null where the model has none.
@@ -240,10 +233,7 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   const std::string attention_key = "rope.scaling.attn_factor";
   const double attention = metadata.number(attention_key, 1);
   OrderedJson scaling = OrderedJson::object();
-  for (const auto& [from, to] : kScalingKeys) {
-    OrderedJson given = metadata.value("rope.scaling." + std::string(from));
-    if (!given.is_null()) scaling[std::string(to)] = std::move(given);
-  }
+  copy_keys(metadata, kScalingKeys, scaling);
   const OrderedJson all = factors_in(parts, "rope_freqs.weight");
   OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
   OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
@@ -292,10 +282,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   if (!architecture.empty())
     config["model_type"] =
         conversion == nullptr ? architecture : std::string(conversion->model_type);
-  for (const auto& [from, to] : kKeys) {
-    OrderedJson given = metadata.value(std::string(from));
-    if (!given.is_null()) config[std::string(to)] = std::move(given);
-  }
+  copy_keys(metadata, kKeys, config);
   // llama.cpp's word for none.
   if (const auto window = config.find("sliding_window");
       window != config.end() && is_zero(*window)) {

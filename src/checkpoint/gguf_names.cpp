@@ -6,111 +6,106 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::array kDecoder{
+constexpr std::array kDecoderRows{
     Renamed{"token_embd", "model.embed_tokens"},
     Renamed{"output_norm", "model.norm"},
     Renamed{"output", "lm_head"},
-    Renamed{"blk.{n}.attn_norm", "model.layers.{n}.input_layernorm"},
-    Renamed{"blk.{n}.attn_q", "model.layers.{n}.self_attn.q_proj"},
-    Renamed{"blk.{n}.attn_k", "model.layers.{n}.self_attn.k_proj"},
-    Renamed{"blk.{n}.attn_v", "model.layers.{n}.self_attn.v_proj"},
-    Renamed{"blk.{n}.attn_qkv", "model.layers.{n}.self_attn.qkv_proj"},
-    Renamed{"blk.{n}.attn_q_norm", "model.layers.{n}.self_attn.q_norm"},
-    Renamed{"blk.{n}.attn_k_norm", "model.layers.{n}.self_attn.k_norm"},
-    Renamed{"blk.{n}.attn_q_a", "model.layers.{n}.self_attn.q_a_proj"},
-    Renamed{"blk.{n}.attn_q_a_norm", "model.layers.{n}.self_attn.q_a_layernorm"},
-    Renamed{"blk.{n}.attn_q_b", "model.layers.{n}.self_attn.q_b_proj"},
-    Renamed{"blk.{n}.attn_kv_a_mqa", "model.layers.{n}.self_attn.kv_a_proj_with_mqa"},
-    Renamed{"blk.{n}.attn_kv_a_norm", "model.layers.{n}.self_attn.kv_a_layernorm"},
-    Renamed{"blk.{n}.attn_kv_b", "model.layers.{n}.self_attn.kv_b_proj"},  // of older files
-    Renamed{"blk.{n}.attn_k_b.weight", "model.layers.{n}.self_attn.kv_b_proj.weight",
-            Joined::heads},
-    Renamed{"blk.{n}.attn_v_b.weight", "model.layers.{n}.self_attn.kv_b_proj.weight",
-            Joined::heads},
-    Renamed{"blk.{n}.attn_output", "model.layers.{n}.self_attn.o_proj"},
-    Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.post_attention_layernorm"},
-    Renamed{"blk.{n}.ffn_gate", "model.layers.{n}.mlp.gate_proj"},
-    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.up_proj"},
-    Renamed{"blk.{n}.ffn_down", "model.layers.{n}.mlp.down_proj"},
-    Renamed{"blk.{n}.ffn_gate_inp", "model.layers.{n}.mlp.gate"},
-    Renamed{"blk.{n}.ffn_gate_exps", "model.layers.{n}.mlp.experts.{e}.gate_proj"},
-    Renamed{"blk.{n}.ffn_up_exps", "model.layers.{n}.mlp.experts.{e}.up_proj"},
-    Renamed{"blk.{n}.ffn_down_exps", "model.layers.{n}.mlp.experts.{e}.down_proj"},
-    Renamed{"blk.{n}.ffn_gate_inp_shexp", "model.layers.{n}.mlp.shared_expert_gate"},
-    Renamed{"blk.{n}.ffn_gate_shexp", "model.layers.{n}.mlp.shared_expert.gate_proj"},
-    Renamed{"blk.{n}.ffn_up_shexp", "model.layers.{n}.mlp.shared_expert.up_proj"},
-    Renamed{"blk.{n}.ffn_down_shexp", "model.layers.{n}.mlp.shared_expert.down_proj"},
+    Renamed{"attn_norm", "input_layernorm"},
+    Renamed{"attn_q", "self_attn.q_proj"},
+    Renamed{"attn_k", "self_attn.k_proj"},
+    Renamed{"attn_v", "self_attn.v_proj"},
+    Renamed{"attn_qkv", "self_attn.qkv_proj"},
+    Renamed{"attn_q_norm", "self_attn.q_norm"},
+    Renamed{"attn_k_norm", "self_attn.k_norm"},
+    Renamed{"attn_q_a", "self_attn.q_a_proj"},
+    Renamed{"attn_q_a_norm", "self_attn.q_a_layernorm"},
+    Renamed{"attn_q_b", "self_attn.q_b_proj"},
+    Renamed{"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
+    Renamed{"attn_kv_a_norm", "self_attn.kv_a_layernorm"},
+    Renamed{"attn_kv_b", "self_attn.kv_b_proj"},  // of older files
+    Renamed{"attn_k_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
+    Renamed{"attn_v_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
+    Renamed{"attn_output", "self_attn.o_proj"},
+    Renamed{"ffn_norm", "post_attention_layernorm"},
+    Renamed{"ffn_gate", "mlp.gate_proj"},
+    Renamed{"ffn_up", "mlp.up_proj"},
+    Renamed{"ffn_down", "mlp.down_proj"},
+    Renamed{"ffn_gate_inp", "mlp.gate"},
+    Renamed{"ffn_gate_exps", "mlp.experts.{e}.gate_proj"},
+    Renamed{"ffn_up_exps", "mlp.experts.{e}.up_proj"},
+    Renamed{"ffn_down_exps", "mlp.experts.{e}.down_proj"},
+    Renamed{"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+    Renamed{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    Renamed{"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+    Renamed{"ffn_down_shexp", "mlp.shared_expert.down_proj"},
 };
+constexpr Names kDecoder{kDecoderRows, "model.layers."};
 /// Beside those of kDecoder, which give way: norms before and after attention and MLP.
 constexpr std::array kFourNorms{
-    Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_attention_layernorm"},
-    Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.pre_feedforward_layernorm"},
-    Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_feedforward_layernorm"},
+    Renamed{"post_attention_norm", "post_attention_layernorm"},
+    Renamed{"ffn_norm", "pre_feedforward_layernorm"},
+    Renamed{"post_ffw_norm", "post_feedforward_layernorm"},
 };
 constexpr std::array kGlm4{
-    Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_self_attn_layernorm"},
-    Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_mlp_layernorm"},
-    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.gate_up_proj"},
+    Renamed{"post_attention_norm", "post_self_attn_layernorm"},
+    Renamed{"post_ffw_norm", "post_mlp_layernorm"},
+    Renamed{"ffn_up", "mlp.gate_up_proj"},
 };
 constexpr std::array kMixtral{
-    Renamed{"blk.{n}.ffn_gate_inp", "model.layers.{n}.block_sparse_moe.gate"},
-    Renamed{"blk.{n}.ffn_gate_exps", "model.layers.{n}.block_sparse_moe.experts.{e}.w1"},
-    Renamed{"blk.{n}.ffn_up_exps", "model.layers.{n}.block_sparse_moe.experts.{e}.w3"},
-    Renamed{"blk.{n}.ffn_down_exps", "model.layers.{n}.block_sparse_moe.experts.{e}.w2"},
+    Renamed{"ffn_gate_inp", "block_sparse_moe.gate"},
+    Renamed{"ffn_gate_exps", "block_sparse_moe.experts.{e}.w1"},
+    Renamed{"ffn_up_exps", "block_sparse_moe.experts.{e}.w3"},
+    Renamed{"ffn_down_exps", "block_sparse_moe.experts.{e}.w2"},
 };
 constexpr std::array kGraniteMixture{
-    Renamed{"blk.{n}.ffn_gate_inp", "model.layers.{n}.block_sparse_moe.router.layer"},
-    Renamed{"blk.{n}.ffn_gate_exps", "model.layers.{n}.block_sparse_moe.input_linear",
-            Joined::matrices},
-    Renamed{"blk.{n}.ffn_up_exps", "model.layers.{n}.block_sparse_moe.input_linear",
-            Joined::matrices},
-    Renamed{"blk.{n}.ffn_down_exps", "model.layers.{n}.block_sparse_moe.output_linear"},
-    Renamed{"blk.{n}.ffn_gate_shexp", "model.layers.{n}.shared_mlp.input_linear", Joined::matrices},
-    Renamed{"blk.{n}.ffn_up_shexp", "model.layers.{n}.shared_mlp.input_linear", Joined::matrices},
-    Renamed{"blk.{n}.ffn_down_shexp", "model.layers.{n}.shared_mlp.output_linear"},
+    Renamed{"ffn_gate_inp", "block_sparse_moe.router.layer"},
+    Renamed{"ffn_gate_exps", "block_sparse_moe.input_linear", Joined::matrices},
+    Renamed{"ffn_up_exps", "block_sparse_moe.input_linear", Joined::matrices},
+    Renamed{"ffn_down_exps", "block_sparse_moe.output_linear"},
+    Renamed{"ffn_gate_shexp", "shared_mlp.input_linear", Joined::matrices},
+    Renamed{"ffn_up_shexp", "shared_mlp.input_linear", Joined::matrices},
+    Renamed{"ffn_down_shexp", "shared_mlp.output_linear"},
 };
 constexpr std::array kGptOss{
-    Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_attention_layernorm"},
-    Renamed{"blk.{n}.attn_sinks.weight", "model.layers.{n}.self_attn.sinks"},
-    Renamed{"blk.{n}.ffn_gate_inp", "model.layers.{n}.mlp.router"},
-    Renamed{"blk.{n}.ffn_gate_exps.weight", "model.layers.{n}.mlp.experts.gate_up_proj_blocks",
-            Joined::rows},
-    Renamed{"blk.{n}.ffn_up_exps.weight", "model.layers.{n}.mlp.experts.gate_up_proj_blocks",
-            Joined::rows},
-    Renamed{"blk.{n}.ffn_down_exps.weight", "model.layers.{n}.mlp.experts.down_proj_blocks"},
-    Renamed{"blk.{n}.ffn_gate_exps.bias", "model.layers.{n}.mlp.experts.gate_up_proj_bias",
-            Joined::rows},
-    Renamed{"blk.{n}.ffn_up_exps.bias", "model.layers.{n}.mlp.experts.gate_up_proj_bias",
-            Joined::rows},
-    Renamed{"blk.{n}.ffn_down_exps.bias", "model.layers.{n}.mlp.experts.down_proj_bias"},
+    Renamed{"post_attention_norm", "post_attention_layernorm"},
+    Renamed{"attn_sinks.weight", "self_attn.sinks"},
+    Renamed{"ffn_gate_inp", "mlp.router"},
+    Renamed{"ffn_gate_exps.weight", "mlp.experts.gate_up_proj_blocks", Joined::rows},
+    Renamed{"ffn_up_exps.weight", "mlp.experts.gate_up_proj_blocks", Joined::rows},
+    Renamed{"ffn_down_exps.weight", "mlp.experts.down_proj_blocks"},
+    Renamed{"ffn_gate_exps.bias", "mlp.experts.gate_up_proj_bias", Joined::rows},
+    Renamed{"ffn_up_exps.bias", "mlp.experts.gate_up_proj_bias", Joined::rows},
+    Renamed{"ffn_down_exps.bias", "mlp.experts.down_proj_bias"},
 };
 constexpr std::array kDeepSeek{
-    Renamed{"blk.{n}.exp_probs_b.bias", "model.layers.{n}.mlp.gate.e_score_correction_bias"},
-    Renamed{"blk.{n}.ffn_gate_shexp", "model.layers.{n}.mlp.shared_experts.gate_proj"},
-    Renamed{"blk.{n}.ffn_up_shexp", "model.layers.{n}.mlp.shared_experts.up_proj"},
-    Renamed{"blk.{n}.ffn_down_shexp", "model.layers.{n}.mlp.shared_experts.down_proj"},
+    Renamed{"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
+    Renamed{"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    Renamed{"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+    Renamed{"ffn_down_shexp", "mlp.shared_experts.down_proj"},
 };
 constexpr std::array kTwoMatrices{
-    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.c_fc"},
-    Renamed{"blk.{n}.ffn_down", "model.layers.{n}.mlp.c_proj"},
+    Renamed{"ffn_up", "mlp.c_fc"},
+    Renamed{"ffn_down", "mlp.c_proj"},
 };
 constexpr std::array kFusedGate{
-    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.gate_up_proj"},
+    Renamed{"ffn_up", "mlp.gate_up_proj"},
 };
-constexpr std::array kEncoder{
+constexpr std::array kEncoderRows{
     Renamed{"token_embd", "embeddings.word_embeddings"},
     Renamed{"position_embd", "embeddings.position_embeddings"},
     Renamed{"token_types", "embeddings.token_type_embeddings"},
     Renamed{"token_embd_norm", "embeddings.LayerNorm"},
-    Renamed{"blk.{n}.attn_q", "encoder.layer.{n}.attention.self.query"},
-    Renamed{"blk.{n}.attn_k", "encoder.layer.{n}.attention.self.key"},
-    Renamed{"blk.{n}.attn_v", "encoder.layer.{n}.attention.self.value"},
-    Renamed{"blk.{n}.attn_output", "encoder.layer.{n}.attention.output.dense"},
-    Renamed{"blk.{n}.attn_output_norm", "encoder.layer.{n}.attention.output.LayerNorm"},
-    Renamed{"blk.{n}.ffn_up", "encoder.layer.{n}.intermediate.dense"},
-    Renamed{"blk.{n}.ffn_down", "encoder.layer.{n}.output.dense"},
-    Renamed{"blk.{n}.layer_output_norm", "encoder.layer.{n}.output.LayerNorm"},
+    Renamed{"attn_q", "attention.self.query"},
+    Renamed{"attn_k", "attention.self.key"},
+    Renamed{"attn_v", "attention.self.value"},
+    Renamed{"attn_output", "attention.output.dense"},
+    Renamed{"attn_output_norm", "attention.output.LayerNorm"},
+    Renamed{"ffn_up", "intermediate.dense"},
+    Renamed{"ffn_down", "output.dense"},
+    Renamed{"layer_output_norm", "output.LayerNorm"},
 };
+
+constexpr Names kEncoder{kEncoderRows, "encoder.layer."};
 
 constexpr std::array kConverted{
     Converted{{"llama"}, "mixtral", kMixtral, kDecoder, true, false, false, 0, "expert_count"},
@@ -165,36 +160,36 @@ const Converted* conversion_of(const GgufHeader& header) {
   return nullptr;
 }
 
+const Renamed* row_of(std::span<const Renamed> names, std::string_view from) {
+  for (const Renamed& row : names) {
+    if (row.from == from) return &row;
+  }
+  return nullptr;
+}
+
 NewName renamed(const std::string& name, const Converted* conversion) {
   const std::size_t ending = name.rfind('.');
   if (conversion == nullptr || ending == std::string::npos) return {name};
-  std::string pattern = name, layer;
-  constexpr std::string_view kBlockPrefix = "blk.", kMark = "{n}";
-  if (name.starts_with(kBlockPrefix)) {
-    const std::size_t end = name.find('.', kBlockPrefix.size());
-    if (end >= ending) return {name};
-    layer = name.substr(kBlockPrefix.size(), end - kBlockPrefix.size());
-    pattern = std::string(kBlockPrefix) + std::string(kMark) + name.substr(end);
+  std::string_view own = name;
+  std::string before;
+  constexpr std::string_view kBlock = "blk.";
+  if (own.starts_with(kBlock)) {
+    const std::size_t end = own.find('.', kBlock.size()) + 1;
+    if (end > ending) return {name};
+    before = conversion->names.layers;
+    before += own.substr(kBlock.size(), end - kBlock.size());
+    own.remove_prefix(end);
   }
-  const std::string base = pattern.substr(0, pattern.rfind('.'));
-  const auto whole = [&](std::string_view of, bool is_base) {
-    std::string found(of);
-    if (const std::size_t at = found.find(kMark); at != std::string::npos)
-      found.replace(at, kMark.size(), layer);
-    return is_base ? found + name.substr(ending) : found;
-  };
-  for (const std::span<const Renamed> names : {conversion->particular, conversion->names}) {
-    const Renamed* row = row_of(names, pattern);
-    const bool is_base = row == nullptr;
-    if (is_base) row = row_of(names, base);
+  const std::string_view base = own.substr(0, own.rfind('.'));
+  for (const std::span<const Renamed> rows : {conversion->particular, conversion->names.rows}) {
+    const Renamed* row = row_of(rows, own);
+    const bool whole = row != nullptr;
+    if (!whole) row = row_of(rows, base);
     if (row == nullptr) continue;
-    NewName found{whole(row->to, is_base), row->joined};
-    for (const Renamed& other : names) {
-      if (row->joined == Joined::no || other.to != row->to || &other == row) continue;
-      found.first = row < &other;
-      found.partner = whole(other.from, is_base);
-    }
-    return found;
+    before += row->to;
+    if (!whole) before += name.substr(ending);
+    // The rows of two that are joined follow one another.
+    return {before, row->joined, row == rows.data() || row[-1].to != row->to};
   }
   return {name};
 }

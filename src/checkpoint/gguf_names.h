@@ -1,7 +1,6 @@
 // Architectures of GGUF: the names of their tensors in checkpoints of Hugging Face, and what llama.cpp's converter changes.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,18 +19,23 @@ enum class Joined {
   heads
 };
 
-/// A tensor of GGUF and of Hugging Face, whole names or both without ".weight" or ".bias"; "{n}" is the number of the
-/// layer, "{e}" that of an expert, whose weights one tensor of GGUF stacks.
+/// A name of GGUF and that of Hugging Face. Of tensors they are whole or both without ".weight" or ".bias", and of layers
+/// without the layer; "{e}" is the number of an expert, whose weights one tensor of GGUF stacks.
 struct Renamed {
   std::string_view from, to;
   Joined joined = Joined::no;
+};
+
+struct Names {
+  std::span<const Renamed> rows;
+  std::string_view layers;  ///< the prefix of layers in Hugging Face's names
 };
 
 /// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
 struct Converted : Choice {
   std::string_view model_type;          ///< in config.json
   std::span<const Renamed> particular;  ///< looked up before `names`
-  std::span<const Renamed> names;
+  Names names;
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
@@ -55,19 +59,13 @@ const Converted* conversion_of(const GgufHeader& header);
 inline constexpr std::string_view kExpertMark = "{e}";
 
 /// The row of `names` for what has this name in the file; null for none.
-template <class Names>
-auto row_of(const Names& names, std::string_view from) {
-  const auto row =
-      std::find_if(names.begin(), names.end(), [&](const auto& it) { return it.from == from; });
-  return row == names.end() ? nullptr : &*row;
-}
+const Renamed* row_of(std::span<const Renamed> names, std::string_view from);
 
 /// The name in Hugging Face's checkpoint.
 struct NewName {
   std::string name;
   Joined joined = Joined::no;
-  bool first = true;         ///< of the two that are joined
-  std::string partner = {};  ///< the other one in the GGUF file
+  bool first = true;  ///< of the two that are joined
 };
 
 /// The same name where none is known.

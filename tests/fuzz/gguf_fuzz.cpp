@@ -12,7 +12,7 @@ using namespace eigenscope;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto source = source_of("fuzz.gguf", data, size);
   try {
-    read_tensors(Safetensors(safetensors_of_gguf({source}), "fuzz.gguf"));
+    read_tensors(Safetensors({safetensors_of_gguf({source})}, "fuzz.gguf"));
   } catch (const FormatError&) {
   }
   try {
