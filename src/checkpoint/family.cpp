@@ -23,10 +23,10 @@ constexpr std::array kFamilies{
     olmo3(), exaone4(), starcoder2(), smollm3(), gpt_oss(), llama4(), cohere(), cohere2(), llava(),
     mllama(), jamba(), mixtral(), qwen3_moe(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(),
     granite_moe(), granite_shared(), granite_hybrid(), nemotron(), stablelm(), minimax(),
-    minimax_m3(), mimo_v2(), latent(), latent_keys(), mistral4(), minicpm3(), internlm2(), ling(),
-    falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(), glm4(), glm4_moe(),
-    step3p7(), ernie45(), llama(), sam(), dinov3(), dinov2(), vit(), timm(), torch_transformer(),
-    torch_encoder(),
+    minimax_m3(), mimo_v2(), latent(), latent_keys(), deepseek_heads(), mistral4(), minicpm3(),
+    internlm2(), ling(), falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(),
+    glm4(), glm4_moe(), step3p7(), ernie45(), llama(), sam(), dinov3(), dinov2(), vit(), timm(),
+    torch_transformer(), torch_encoder(),
 };
 // clang-format on
 

@@ -9,7 +9,7 @@ constexpr Family llama() {
   return {.name = "LLaMA",
           .model_types =
               " llama mistral mistral3 ministral ministral3 qwen2 qwen3 seed_oss arcee internlm3 "
-              "mimo nemotron-nas PanguEmbedded minicpmv deepseek_vl_v2 ",
+              "mimo nemotron-nas PanguEmbedded minicpmv ",
           .others = Others::names,
           .window = {.model_types = " mistral qwen2 qwen3 ",
                      .switched = " qwen2 qwen3 ",
@@ -427,7 +427,8 @@ constexpr Family latent() {
   names.others =
       " self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
       "self_attn.indexer.k_norm self_attn.indexer.weights_proj ";
-  row.text.model_types = " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 glm_moe_dsa glm4_moe_lite ";
+  row.text.model_types =
+      " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa glm4_moe_lite ";
   row.text.value = {};
   row.text.epsilon = 1e-6;
   row.text.most_tokens_key = "index_topk";
@@ -444,6 +445,16 @@ constexpr Family latent_keys() {
   AttentionNames& names = row.attentions[0];
   names.query_weight = "layers.{n}.self_attn.q_proj.weight";
   names.latent.query_weight = names.latent.query_gain = {};
+  return row;
+}
+
+// DeepSeek's mixtures with heads of their own, as DeepSeek-OCR has.
+constexpr Family deepseek_heads() {
+  Family row = variant(glm4_moe(), "DeepSeek without latents", " deepseek_vl_v2 ");
+  row.neutral_keys = " use_mla ";
+  row.rotary = {};
+  row.text.epsilon = 1e-6;
+  row.text.experts.router.optional_correction = true;
   return row;
 }
 

@@ -1559,6 +1559,29 @@ class ModernBert(Model):
         return x + self.linear(p + "mlp.Wo", gelu(active) * gate)
 
 
+class DeepseekOcr(MixtureOfExperts):
+    """The text of a model with vision, whose heads have queries and keys of their own."""
+
+    config = {
+        **ROTARY,
+        "hidden_act": "silu",
+        "use_mla": False,
+        "num_experts_per_tok": 3,
+        "routed_scaling_factor": 2.0,
+        "topk_method": "greedy",
+        "tie_word_embeddings": False,
+    }
+    experts, shared = 8, Glm45.shared
+    route = DeepseekV2Lite.route
+
+    def has_window(self, layer):
+        return False
+
+    def result(self):
+        found = super().result()
+        return {**found, "config": {"model_type": "deepseek_vl_v2", "language_config": found["config"]}}
+
+
 class UseLite(Model):
     """The first layer reads narrower tokens: its heads are narrower too, and a linear map on its skip connection makes
     the tokens wider. Linear maps are inputs x outputs, as in the graph."""
@@ -1645,10 +1668,12 @@ def generate():
             DeepseekV3().result(),
             of_type("kimi_k2", DeepseekV3().result()),
             of_type("deepseek_v32", DeepseekV3().result(), **selecting),
+            as_text_of("kimi_k25", of_type("kimi_k2", DeepseekV3().result()), ()),
             of_type("glm_moe_dsa", Glm47Flash().result(), **selecting),
             Glm47Flash().result(),
         ],
         "Latent keys": [DeepseekV2().result(), DeepseekV2Lite().result()],
+        "DeepSeek without latents": [DeepseekOcr().result()],
         "MiniCPM3": [MiniCpm3().result()],
         "Mixtral": [Mixtral().result()],
         "Qwen 3 MoE": [Qwen3Moe().result()],
