@@ -50,16 +50,25 @@ class Attention:
     """
 
     query: str  # weight of the queries, or of all projections where they are fused
-    layout: str  # "separate", "conv1d", "fused" or "interleaved": as --map-layout of `eigenscope heads`
+    layout: str  # "separate", "conv1d", "fused" or "interleaved", as --map-layout of `eigenscope heads`, or "latent"
     gains: str  # a gain g is stored as g ("plain") or as g - 1 ("plus_one"); "none": no gain is folded
     key: str = ""  # weight of the keys; empty where it is fused
     gain: str = ""  # of the norm that queries and keys read
     key_gain: str = ""  # where keys read another norm
     query_norm: str = ""  # gain of a norm of the queries: of each head, or of all together
     key_norm: str = ""
+    # Of latent attention: what compresses tokens to queries (none: queries read the tokens), to keys and, in its last
+    # rows, to a rotary key of all heads, and the gains of the norms of the compressions.
+    query_latent: str = ""
+    query_latent_gain: str = ""
+    key_latent: str = ""
+    key_latent_gain: str = ""
     input_norm: str = ""  # gain of the norm at the end of layer n, for post-norm models: only in the bound
     first_input_norm: str = ""  # the same before layer 0
     sinks: str = ""  # learned logits of the softmax, one a head
+    embeddings: str = "embed_tokens.weight"  # of the stack that is read of several with these names
+    parts: tuple = ()  # types of the text in a model of several parts
+    layers: str = "num_hidden_layers"  # key of the configuration: layers beyond that number are left out
     stack: str = ""
     config: str = ""  # object of the configuration with the keys of this stack
     heads: str = "num_attention_heads"  # key of the configuration
@@ -68,10 +77,17 @@ class Attention:
     width: str = "hidden_size"
     default_heads: int = 0  # where the configuration has no count
     query_scalar: int = 0  # where the configuration has no `query_pre_attn_scalar`; 0: the head width
+    yarn_scales: bool = False  # "mscale_all_dim" of the rotary scaling also multiplies all logits
     rotary: float = 0.0  # part of a head's coordinates that positions turn, unless the configuration has it; 0: none
     rotary_key: str = "partial_rotary_factor"
+    rotary_width: str = ""  # key of the number of turned coordinates, which precedes the part
+    rotary_if: tuple = ()  # a key and the value that it has where positions turn
     rotary_every: int = 0  # each so many-eth layer turns nothing, unless `no_rope_layers` lists them
     windows: bool = False  # layers with a sliding window have angles of their own
+    window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
+    window_every: int = 0  # each so many-eth layer has no sliding window, unless `layer_types` lists them
+    rotary_in: str = ""  # "window": where layers have sliding windows, others turn nothing
+    scaled_in: str = ""  # "full": the angles of layers with a sliding window are not scaled
     bare_first: bool = False  # layer 0 has no norm before its attention
     norm_first: str = ""  # key of a switch: false for a model whose norms come after, with nothing to fold
     norms_switch: str = ""  # key of a switch: query_norm and key_norm are there only where it is true
@@ -156,6 +172,27 @@ def _encoder_decoder(norms, key_heads, marks, **changes):
     )
 
 
+def _latent(**changes):
+    """Latent attention (DeepSeek-AI, 2024, arXiv:2405.04434), with compressed queries or without."""
+    layer = "layers.{n}.self_attn."
+    query = {
+        "query": layer + "q_b_proj.weight",
+        "query_latent": layer + "q_a_proj.weight",
+        "query_latent_gain": layer + "q_a_layernorm.weight",
+    }
+    rest = {
+        "key": layer + "kv_b_proj.weight",
+        "key_latent": layer + "kv_a_proj_with_mqa.weight",
+        "key_latent_gain": layer + "kv_a_layernorm.weight",
+        "layout": "latent",
+        "key_heads": "",
+        "head_width": "qk_head_dim",
+        "yarn_scales": True,
+        **changes,
+    }
+    return replace(_llama(), **rest, **query), replace(_llama(), **rest)
+
+
 _NORMS = {
     "query_norm": "layers.{n}.self_attn.q_norm.weight",
     "key_norm": "layers.{n}.self_attn.k_norm.weight",
@@ -174,6 +211,9 @@ _GPT2 = Attention(
         ("positions", "learned"),
     ),
 )
+
+_OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
+_GRANITE = _llama(query_scalar=1)  # logits are not divided by sqrt(d_h)
 
 # Types of config.json whose conventions are known. Another one is refused, whatever the names of its tensors.
 TYPES = {
@@ -232,14 +272,46 @@ TYPES = {
     ),
     **dict.fromkeys(("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe"), (_llama(),)),
     **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe"), (_llama(**_NORMS),)),
-    "olmo2": (replace(_llama(gains="none", **_NORMS), gain=""),),
+    "olmo2": (_OLMO2,),
+    "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
+    "exaone4": (replace(_OLMO2, window_every=4, rotary_in="window"),),
     "gemma": (_llama(gains="plus_one"),),
     "gemma2": (_llama(gains="plus_one", query_scalar=256),),
-    "gemma3_text": (_llama(gains="plus_one", query_scalar=256, windows=True, default_heads=8, **_NORMS),),
+    **dict.fromkeys(
+        ("gemma3_text", "gemma3"),
+        (
+            _llama(
+                gains="plus_one",
+                query_scalar=256,
+                windows=True,
+                default_heads=8,
+                parts=("gemma3_text",),
+                **_NORMS,
+            ),
+        ),
+    ),
+    "llava": (_llama(default_heads=32, parts=("llama", "mistral", "qwen2")),),
+    "mistral3": (_llama(parts=("mistral", "ministral3")),),
+    "qwen2_5_vl": (_llama(parts=("qwen2_5_vl_text",)),),
+    "qwen3_vl": (_llama(parts=("qwen3_vl_text",), **_NORMS),),
+    "qwen3_vl_moe": (_llama(parts=("qwen3_vl_moe_text",), **_NORMS),),
+    **dict.fromkeys(("granite", "granitemoe", "granitemoeshared"), (_GRANITE,)),
+    "granitemoehybrid": (replace(_GRANITE, rotary_if=("position_embedding_type", "rope")),),
+    "glm4": (replace(_llama(), rotary=0.5),),
+    "glm4_moe": (replace(_llama(norms_switch="use_qk_norm", **_NORMS), rotary=0.5),),
+    "minimax_m2": (_llama(rotary_width="rotary_dim", **_NORMS),),
+    **dict.fromkeys(
+        ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "glm_moe_dsa"),
+        _latent(),
+    ),
+    "kimi_k25": _latent(parts=("kimi_k2",)),
+    "minicpm3": _latent(yarn_scales=False)[:1],
+    "deepseek_vl_v2": (_llama(config="language_config"),),
     "smollm3": (_llama(rotary_every=4),),
     "llama4_text": (_llama(rotary_every=4, normalizes="use_qk_norm"),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
+    "cohere2": (_llama(window=4096, window_every=4, rotary_in="window"),),
     "jamba": (replace(_llama(), rotary=0.0),),
     "phi": (
         replace(
@@ -280,7 +352,7 @@ TYPES = {
     ),
 }
 
-LAYOUTS = ("separate", "conv1d", "fused", "interleaved")
+LAYOUTS = ("separate", "conv1d", "fused", "interleaved", "latent")
 GAINS = ("plain", "plus_one", "none")
 
 
@@ -293,9 +365,14 @@ def _check_attention(attention):
         value = getattr(attention, field)
         if value not in allowed:
             raise ValueError(f"{field} must be one of {_quoted(allowed)}: found {value!r}")
-    if (attention.layout == "separate") != bool(attention.key):
+    if (attention.layout in ("separate", "latent")) != bool(attention.key):
         raise ValueError(
-            f"key must be named for the layout 'separate' and for no other: found {attention.key!r} "
+            f"key must be named for the layouts 'separate' and 'latent' and for no other: found {attention.key!r} "
+            f"for '{attention.layout}'"
+        )
+    if (attention.layout == "latent") != bool(attention.key_latent):
+        raise ValueError(
+            f"key_latent must be named for the layout 'latent' and for no other: found {attention.key_latent!r} "
             f"for '{attention.layout}'"
         )
     if "{n}" not in attention.query:
@@ -320,6 +397,10 @@ def _attentions(config, like, gains, fold_gains):
     if model_type in TYPES:
         if like not in (None, model_type):
             raise ValueError(f"like must be omitted for the known model_type '{model_type}': found {like!r}")
+        part = (config.get("text_config") or {}).get("model_type")
+        parts = TYPES[model_type][0].parts
+        if parts and part not in (None, *parts):
+            raise ValueError(f"'text_config.model_type' must be {_quoted(parts)} in '{model_type}': found {part!r}")
         known = {it.gains for it in TYPES[model_type]} - {"none"}
         if gains is not None and gains not in known:
             raise ValueError(f"gains must be omitted or {_quoted(known) or 'None'} for '{model_type}': found {gains!r}")
@@ -431,15 +512,20 @@ class _Layer:
         return f"{self.attention.stack} layer {self.layer}".strip()
 
 
-def _find_layers(weights, attention):
+def _find_layers(weights, attention, keys):
     """Prefix and numbers of the layers that have the queries of a stack."""
     before, after = attention.query.split("{n}")
     pattern = re.compile(r"(?P<prefix>(?:.*\.)?)" + re.escape(before) + r"(?P<n>0|[1-9]\d*)" + re.escape(after))
     matches = [match for match in map(pattern.fullmatch, weights) if match]
     prefixes = sorted({match["prefix"] for match in matches})
     if len(prefixes) > 1:
-        raise ValueError(f"there must be one stack of '{attention.query}': found the prefixes {_quoted(prefixes)}")
-    return (prefixes[0] if prefixes else ""), sorted(int(match["n"]) for match in matches)
+        with_text = [it for it in prefixes if it + attention.embeddings in weights]
+        if len(with_text) != 1:
+            raise ValueError(f"there must be one stack of '{attention.query}': found the prefixes {_quoted(prefixes)}")
+        prefixes = with_text
+    most = keys.get(attention.layers, math.inf) if attention.layers else math.inf
+    layers = sorted(int(match["n"]) for match in matches if match["prefix"] in prefixes)
+    return (prefixes[0] if prefixes else ""), [layer for layer in layers if layer < most]
 
 
 def _names_in(weights, attention, prefix, layer, keys):
@@ -467,6 +553,10 @@ def _names_in(weights, attention, prefix, layer, keys):
         "key_gain": "" if after else needed(attention.key_gain) or gain,
         "query_norm": needed(attention.query_norm) if has_norms else "",
         "key_norm": needed(attention.key_norm) if has_norms else "",
+        "query_latent": needed(attention.query_latent),
+        "query_latent_gain": needed(attention.query_latent_gain),
+        "key_latent": needed(attention.key_latent),
+        "key_latent_gain": needed(attention.key_latent_gain),
         "input_norm": input_norm if input_norm in weights else "",
         "sinks": needed(attention.sinks),
     }
@@ -492,6 +582,11 @@ def _scale_of_turned(attention, keys, layer, head_width):
     unused = (0, 1.0, False)
     if attention.rotary == 0:
         return unused
+    if attention.rotary_if and keys.get(attention.rotary_if[0]) != attention.rotary_if[1]:
+        return unused
+    has_window = _has_window(attention, keys, layer)
+    if attention.rotary_in == "window" and has_window is False:
+        return unused
     if attention.rotary_every:
         listed = keys.get("no_rope_layers") or []
         used = listed[layer] != 0 if layer < len(listed) else (layer + 1) % attention.rotary_every != 0
@@ -508,7 +603,10 @@ def _scale_of_turned(attention, keys, layer, head_width):
         ),
         attention.rotary,
     )
-    turned = 2 * (int(share * head_width) // 2)
+    width = keys.get(attention.rotary_width) if attention.rotary_width else None
+    turned = 2 * (int(share * head_width if width is None else width) // 2)
+    if attention.scaled_in == "full" and has_window:
+        return turned, 1.0, True
     kinds = [scaling] if not any(isinstance(it, dict) for it in scaling.values()) else list(scaling.values())
     types = {(it.get("rope_type") or it.get("type") or "default") for it in kinds if isinstance(it, dict)}
     if types <= {"default", "mrope", "dynamic", "linear", "llama3"}:
@@ -520,6 +618,20 @@ def _scale_of_turned(attention, keys, layer, head_width):
             f"or longrope, since others may multiply the logits: found {_quoted(sorted(types))}"
         )
     return turned, _logit_factor(kind, scaling, keys), True
+
+
+def _has_window(attention, keys, layer):
+    """Whether a layer has a sliding window; None in a model without any."""
+    if not attention.window and keys.get("sliding_window") is None:
+        return None
+    types = keys.get("layer_types") or []
+    if layer < len(types):
+        return types[layer] == "sliding_attention"
+    before = keys.get("max_window_layers")
+    if before is not None:
+        return layer >= before
+    every = keys.get("sliding_window_pattern", attention.window_every)
+    return (layer + 1) % every != 0 if every else None
 
 
 def _logit_factor(kind, scaling, keys):
@@ -547,6 +659,9 @@ def _logit_scale(keys, attention, head_width):
         return keys.number("attention_multiplier") * math.sqrt(head_width)
     if attention.query_scalar or keys.get("query_pre_attn_scalar") is not None:
         return math.sqrt(head_width / keys.number("query_pre_attn_scalar", attention.query_scalar))
+    scaling = keys.get("rope_scaling") or keys.get("rope_parameters") or {}
+    if attention.yarn_scales and scaling.get("mscale_all_dim") is not None and scaling.get("factor") is not None:
+        return (0.1 * scaling["mscale_all_dim"] * math.log(scaling["factor"]) + 1) ** 2
     return 1.0
 
 
@@ -563,7 +678,7 @@ def _head_width_of(weights, attention, prefix, layers, keys):
 
 def _divided(outputs, attention, keys, layer, prefix):
     heads, key_heads = _counts(attention, keys, layer)
-    parts = heads + (2 * key_heads if attention.layout != "separate" else 0)
+    parts = heads + (2 * key_heads if not attention.key else 0)
     if outputs % parts:
         raise ValueError(
             f"the outputs of '{prefix}{attention.query}' must divide into {heads} heads"
@@ -582,13 +697,23 @@ def _counts(attention, keys, layer):
 
 def _plan_layer(weights, attention, prefix, layer, keys, common):
     names = _names_in(weights, attention, prefix, layer, keys)
-    outputs, width = _sides(weights, names["query"], attention)
+    outputs, inputs = _sides(weights, names["query"], attention)
+    turning = None  # coordinates of a head of latent attention that positions turn
     head_width = common or _divided(outputs, attention, keys, layer, prefix)
     heads, key_heads = _counts(attention, keys, layer)
+    reader = names["query_latent"] or names["query"]
+    compressed, width = _sides(weights, reader, attention)
     told = keys.get(attention.width) if attention.width else None
     if told is not None and told != width:
-        raise ValueError(f"the inputs of '{names['query']}' must be '{attention.width}', {told}: found {width}")
-    if attention.layout == "separate":
+        raise ValueError(f"the inputs of '{reader}' must be '{attention.width}', {told}: found {width}")
+    if attention.layout == "latent":
+        key_outputs, rank = _sides(weights, names["key"], attention)
+        latents, key_width = _sides(weights, names["key_latent"], attention)
+        key_heads, turning = heads, latents - rank
+        fits = outputs == heads * head_width and 0 < turning < head_width and key_width == width
+        fits = fits and key_outputs % heads == 0 and key_outputs // heads >= head_width - turning
+        fits = fits and (reader == names["query"] or compressed == inputs)
+    elif attention.layout == "separate":
         # Other layers may have lost heads to pruning.
         key_outputs, key_width = _sides(weights, names["key"], attention)
         whole = heads
@@ -605,7 +730,7 @@ def _plan_layer(weights, attention, prefix, layer, keys, common):
             f"for {key_heads} key heads: found the shapes {_shape_of(weights, names['query'])} and "
             f"{_shape_of(weights, names['key'])}"
         )
-    turned, turned_scale, rotary = _scale_of_turned(attention, keys, layer, head_width)
+    turned, turned_scale, rotary = _scale_of_turned(attention, keys, layer, turning or head_width)
     scale = _logit_scale(keys, attention, head_width)
     normalizes = attention.normalizes and keys.get(attention.normalizes, True) is not False
     normed = not (normalizes or names["query_norm"] or names["key_norm"])
@@ -621,7 +746,7 @@ def _plan(weights, config, attentions):
         for key, value in attention.usual:
             if keys.get(key, value) != value:
                 raise ValueError(f"'{key}' must be {value!r} in the configuration: found {keys.get(key)!r}")
-        prefix, layers = _find_layers(weights, attention)
+        prefix, layers = _find_layers(weights, attention, keys)
         if not layers:
             continue
         common = _head_width_of(weights, attention, prefix, layers, keys)
@@ -659,6 +784,55 @@ def _parts(array, layer):
     return array[: h * w].reshape((h, w) + rest), array[h * w : (h + g) * w].reshape((g, w) + rest)
 
 
+def _together(arrays, axis):
+    return torch.cat(arrays, axis) if _module_of(arrays[0]) is torch else numpy.concatenate(arrays, axis)
+
+
+class _Latents:
+    """Queries and keys of latent attention as maps of the compressions, heads x d_h x r with the gains of their norms; the
+    turned coordinates of a head come last in its queries."""
+
+    def __init__(self, weights, layer, fold_gains):
+        names = layer.names
+        for name in ("query", "query_latent", "key", "key_latent"):
+            if _bias_of(names[name]) in weights:
+                raise ValueError(f"latent attention must have no bias: found '{_bias_of(names[name])}'")
+        query, key = _double(weights[names["query"]]), _double(weights[names["key"]])
+        self.query_input = _double(weights[names["query_latent"]]) if names["query_latent"] else None
+        inputs = _double(weights[names["key_latent"]])
+        rank = key.shape[1]
+        self.key_input, self.rotary = inputs[:rank], inputs[rank:]
+        self.compressed = layer.head_width - len(self.rotary)
+        self.query = query.reshape((layer.heads, layer.head_width, query.shape[1]))
+        self.key = key.reshape((layer.heads, -1, rank))[:, : self.compressed]
+        if fold_gains:
+            self.key = self.key * _vector(weights, names["key_latent_gain"], [rank])
+            if names["query_latent"]:
+                self.query = self.query * _vector(weights, names["query_latent_gain"], [query.shape[1]])
+
+    def projections(self):
+        """Heads x d_h x d, the turned coordinates first."""
+        query = self.query if self.query_input is None else self.query @ self.query_input
+        query = _together([query[:, self.compressed :], query[:, : self.compressed]], 1)
+        keys = self.key @ self.key_input
+        shape = (len(keys),) + tuple(self.rotary.shape)
+        return query, _together([_module_of(keys).broadcast_to(self.rotary, shape), keys], 1)
+
+    def bounds(self, layer, gain):
+        """(sqrt(r_q r_k) sigma_max(A^T B) + sqrt(r_q d) sigma_max(C^T W_kr N)) / sqrt(d_h), see docs/checkpoints.md, Latent
+        attention."""
+        query = self.query if self.query_input is not None else self.query * gain
+        rotary = (self.rotary * gain)[None]
+
+        def largest(left, right):
+            return _singular_values(left @ _swap(left), right @ _swap(right))[:, 0]
+
+        r_q, r_k, d = query.shape[2], self.key.shape[2], rotary.shape[2]
+        compressed = math.sqrt(r_q * r_k) * largest(query[:, : self.compressed], self.key)
+        turned = math.sqrt(r_q * d) * largest(query[:, self.compressed :], rotary)
+        return layer.scale * (compressed + layer.turned_scale * turned) / math.sqrt(layer.head_width)
+
+
 def _projections(weights, layer, kind):
     """Queries and keys by head, `kind` "weight" or "bias"; None for a bias that is not there."""
     query, key = layer.names["query"], layer.names["key"]
@@ -690,11 +864,16 @@ class _Heads:
 
     def __init__(self, weights, layer, fold_gains):
         names, plus = layer.names, 1.0 if layer.attention.gains == "plus_one" else 0.0
-        raw = dict(zip(("query", "key"), _projections(weights, layer, "weight")))
-        biases = dict(zip(("query", "key"), _projections(weights, layer, "bias")))
+        latents = _Latents(weights, layer, fold_gains) if layer.attention.layout == "latent" else None
+        raw = latents.projections() if latents else _projections(weights, layer, "weight")
+        raw = dict(zip(("query", "key"), raw))
+        biases = dict(zip(("query", "key"), (None, None) if latents else _projections(weights, layer, "bias")))
         gains = {"query": names["gain"] if fold_gains else "", "key": names["key_gain"] if fold_gains else ""}
         counts = {"query": layer.heads, "key": layer.key_heads}
         self.normed = layer.normed and bool((gains["query"] and gains["key"]) or names["input_norm"])
+        self.latent_bounds = None
+        if latents and self.normed:
+            self.latent_bounds = latents.bounds(layer, _vector(weights, gains["query"], [layer.width]) + plus)
         self.input_gain = _vector(weights, names["input_norm"], [layer.width]) if names["input_norm"] else None
         self.factors, self.shifts, self.biases = {}, {}, {}
         for side in ("query", "key"):
@@ -720,7 +899,8 @@ class _Heads:
             self.factors["query"] = self.factors["query"] * factors
             if self.normed:
                 self.shifts["query"] = self.shifts["query"] * factors
-        folded = [gains["query"], gains["key"], names["query_norm"], names["key_norm"]]
+        folded = [gains["query"], gains["key"]]
+        folded += [names[it] for it in ("query_latent_gain", "key_latent_gain", "query_norm", "key_norm")]
         folded = [it for it in (folded if fold_gains else []) if it]
         folded = [it for at, it in enumerate(folded) if at == 0 or folded[at - 1] != it]
         self.folded = " ".join((it.rsplit(".", 1)[0] if "." in it else it).rsplit(".", 1)[-1] for it in folded)
@@ -793,6 +973,8 @@ def _directionality(query, key):
 def _logit_bounds(heads, query, key, kept, spectral_norm):
     """d sigma_max + sqrt(d) (|A b| + |B a|) + |a . b| over sqrt(d_h), see docs/checkpoints.md, Largest logits."""
     d, width = query.shape[1], query.shape[2]
+    if heads.latent_bounds is not None:
+        return heads.latent_bounds[kept].tolist()
     a, b = heads.shifts["query"][kept], heads.shifts["key"][kept]
     if heads.input_gain is not None:
         query, key = query * heads.input_gain[:, None], key * heads.input_gain[:, None]

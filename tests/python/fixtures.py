@@ -74,6 +74,42 @@ def _llama(model_type, more=None, dtype=np.float32):
     return other(names, {**config, **(more or {})}, dtype)
 
 
+def _normed(model_type, more):
+    """With norms of all queries and of all keys, which OLMo and EXAONE have in the place of that before them."""
+    config, tensors = _llama(model_type, more)
+    if model_type in ("olmo3", "exaone4"):
+        tensors = {name: array for name, array in tensors.items() if "layernorm" not in name}
+    norms = {f"model.layers.{{n}}.self_attn.{side}_norm.weight": [size] for side, size in (("q", 16), ("k", 8))}
+    return config, {**tensors, **other(norms, {})[1]}
+
+
+def _latent(model_type, query, more):
+    """Compressions to `query` (0: none) and 5 coordinates; heads of 3 coordinates and 4 that turn, values of 2."""
+    layer = "model.layers.{n}."
+    names = {layer + "input_layernorm.weight": [16]}
+    layer += "self_attn."
+    if query:
+        names |= {layer + "q_a_proj.weight": [query, 16], layer + "q_a_layernorm.weight": [query]}
+    names |= {
+        layer + ("q_b_proj.weight" if query else "q_proj.weight"): [28, query or 16],
+        layer + "kv_a_proj_with_mqa.weight": [9, 16],
+        layer + "kv_a_layernorm.weight": [5],
+        layer + "kv_b_proj.weight": [20, 5],
+    }
+    return other(names, {"model_type": model_type, "num_attention_heads": 4, "hidden_size": 16, **more})
+
+
+def with_vision():
+    """LLaVA beside a tower of its names, and the prefix of its text."""
+    config, text = _llama("llama")
+    names = {f"layers.{{n}}.self_attn.{side}_proj.weight": [16, 16] for side in "qk"}
+    tower = {f"vision_tower.vision_model.encoder.{name}": array for name, array in other(names, {})[1].items()}
+    text = {f"language_model.{name}": array for name, array in text.items()}
+    text["language_model.model.embed_tokens.weight"] = np.ones((9, 16), np.float32)
+    vision = {"model_type": "clip_vision_model", "num_attention_heads": 2, "hidden_size": 16}
+    return {"model_type": "llava", "text_config": config, "vision_config": vision}, {**text, **tower}
+
+
 def written_here():
     """Families and settings that the reference numbers lack."""
     yield "llama-f64", *_llama("llama", dtype=np.float64)
@@ -90,6 +126,18 @@ def written_here():
     yield "llama3", *_llama("llama", {"rope_scaling": {**scaled, "original_max_position_embeddings": 16}})
     yield "smollm3-yarn", *_llama("smollm3", {"rope_scaling": yarn, "no_rope_layers": [1, 0]})
     yield "llama4", *_llama("llama4_text", {"use_qk_norm": False})
+    yield "granite-default", *_llama("granite")
+    windows = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}
+    yield "cohere2-default", *_llama("cohere2")
+    for setting in (windows, {"layer_types": windows["layer_types"]}):
+        yield f"exaone4-{len(setting)}", *_normed("exaone4", setting)
+    yield "olmo3-yarn", *_normed("olmo3", {**windows, "rope_scaling": yarn})
+    yield "minimax-yarn", *_normed("minimax_m2", {"rope_scaling": yarn, "rotary_dim": 2})
+    yield "glm4-norms", *_normed("glm4_moe", {"use_qk_norm": True})
+    for name, query in (("latent", 6), ("latent-keys", 0)):
+        more = {"rope_scaling": {**yarn, "mscale": 0.7, "mscale_all_dim": 1.0}, "num_hidden_layers": 1}
+        yield f"{name}-yarn", *_latent("deepseek_v3", query, more)
+    yield "minicpm3-longrope", *_latent("minicpm3", 6, {"rope_scaling": longrope, **lengths})
     config, tensors = _llama("jamba")
     yield "jamba", config, {**tensors, "model.layers.2.mamba.A_log": np.ones(3, np.float32)}
     for post in (True, False):

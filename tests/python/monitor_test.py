@@ -36,13 +36,6 @@ DECLARED = {
         heads="num_heads",
     ),
 }
-REFUSED = {
-    *("llava", "gemma3", "mistral3", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe"),  # models of several parts
-    *("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "glm_moe_dsa", "minicpm3"),  # latent keys
-    *("granite", "granitemoe", "granitemoeshared", "granitemoehybrid"),  # a scale of the logits that the table cannot say
-    *("olmo3", "exaone4", "cohere2", "glm4", "glm4_moe", "minimax_m2"),  # positions that the table cannot say
-}
-
 
 def differences(found, expected):
     """Fields of a head that differ from those of the command."""
@@ -71,8 +64,6 @@ class Families(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.models = {}
         for name, config, tensors in [*fixtures.published(), *fixtures.written_here()]:
-            if config.get("model_type") in REFUSED:
-                continue
             path = Path(cls.folder.name) / name
             fixtures.write_checkpoint(path, config, tensors)
             cls.models[str(path)] = (config, tensors)
@@ -110,14 +101,19 @@ class Families(unittest.TestCase):
     def test_traces_alone(self):
         self.compare(["--traces"], traces=True)
 
-    def test_refused_types(self):
-        types = set()
-        for name, config, tensors in [*fixtures.published(), *fixtures.written_here()]:
-            if config.get("model_type") in REFUSED:
-                types.add(config["model_type"])
-                with self.subTest(model=name), self.assertRaises(ValueError):
-                    monitor.head_spectra(self.tensors(tensors), config)
-        self.assertEqual(types, REFUSED)
+    def test_the_text_of_a_model_of_several_parts(self):
+        config, arrays = fixtures.with_vision()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            fixtures.write_checkpoint(path, config, arrays)
+            expected = fixtures.command("heads", path, "--stack", "language_model.model")["heads"]
+        found = monitor.head_spectra(self.tensors(arrays), config)
+        self.assertEqual(list(found), [name_of(head) for head in expected])
+        for head in expected:
+            self.assertEqual(differences(found[name_of(head)], head), {})
+        config["text_config"]["model_type"] = "gemma2"
+        with self.assertRaisesRegex(ValueError, "'text_config.model_type' must be .*: found 'gemma2'"):
+            monitor.head_spectra(self.tensors(arrays), config)
 
     def test_every_type_of_the_table_has_a_fixture(self):
         types = {config.get("model_type") for config, _ in self.models.values()}
@@ -184,15 +180,15 @@ class Refusals(unittest.TestCase):
         self.refused("gains must be omitted or 'plus_one' for 'gemma'", {"model_type": "gemma"}, gains="plain")
         self.refused("like must be omitted for the known model_type 'llama'", like="gemma")
         self.refused("gains must be 'plain', 'plus_one' or None: found 'g'", gains="g")
-        for model in sorted(REFUSED):
-            self.refused("model_type must be one of", {"model_type": model})
+        self.refused("model_type must be one of", {"model_type": "gemma3n"})
 
     def test_declarations(self):
         base = dict(query="q.{n}.weight", key="k.{n}.weight", layout="separate", gains="none")
         for change, message in (
             ({"layout": "mixed"}, "layout must be one of 'separate'"),
             ({"gains": "g"}, "gains must be one of 'plain'"),
-            ({"layout": "fused"}, "key must be named for the layout 'separate' and for no other"),
+            ({"layout": "fused"}, "key must be named for the layouts 'separate' and 'latent' and for no other"),
+            ({"layout": "latent"}, "key_latent must be named for the layout 'latent' and for no other"),
             ({"query": "q.weight"}, "query must have {n}"),
             ({"gain": "norm.{n}.weight"}, "gains must be 'plain' or 'plus_one' for the gain"),
         ):
@@ -218,6 +214,10 @@ class Refusals(unittest.TestCase):
         self.refused("in equal groups for 2 key heads", {"num_key_value_heads": 4})
         self.refused("must be 'hidden_size', 12: found 16", {"hidden_size": 12})
         self.refused("rotary scaling must be .*'spiral'", {"rope_scaling": {"rope_type": "spiral"}})
+        config, arrays = self.models["latent-yarn"]
+        name = "model.layers.0.self_attn.kv_b_proj"
+        self.refused("must have 4 heads of width 7", config, {**arrays, f"{name}.weight": np.ones((22, 5))})
+        self.refused(f"latent attention must have no bias: found '{name}.bias'", config, {**arrays, f"{name}.bias": np.ones(20)})
         config, arrays = self.models["gpt2"]
         for key, value in (("scale_attn_weights", False), ("scale_attn_by_inverse_layer_idx", True)):
             self.refused(f"'{key}' must be {not value}", {**config, key: value}, arrays)
@@ -244,7 +244,7 @@ class Snapshots(unittest.TestCase):
         return arrays
 
     def test_the_command_opens_them_as_steps(self):
-        for model in ("llama-f16", "gpt2", "moonshine", "opt-True"):
+        for model in ("llama-f16", "gpt2", "moonshine", "opt-True", "latent-yarn"):
             config, arrays = {it[0]: it[1:] for it in fixtures.written_here()}[model]
             arrays["other.weight"] = np.ones((128, 128), np.float32)
             steps = {100: arrays, 2000: {name: array * np.float16(1.5) for name, array in arrays.items()}}
