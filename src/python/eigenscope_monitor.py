@@ -68,7 +68,7 @@ class Attention:
     sinks: str = ""  # learned logits of the softmax, one a head
     embeddings: str = "embed_tokens.weight"  # of the stack that is read of several with these names
     parts: tuple = ()  # types of the text in a model of several parts
-    layers: str = "num_hidden_layers"  # key of the configuration: layers beyond that number are left out
+    layers: str = "num_hidden_layers"  # key of the configuration: layers beyond that number are left out; empty: none
     stack: str = ""
     config: str = ""  # object of the configuration with the keys of this stack
     heads: str = "num_attention_heads"  # key of the configuration
@@ -160,6 +160,7 @@ def _encoder_decoder(norms, key_heads, marks, **changes):
             stack=name,
             heads=heads_key.format(side),
             key_heads=key_heads.format(side),
+            layers="",
             marks=marks,
             **more,
         )
@@ -544,6 +545,8 @@ def _names_in(weights, attention, prefix, layer, keys):
     after = attention.norm_first and keys.get(attention.norm_first) is False
     gain = "" if is_bare else needed(attention.gain)
     has_norms = not attention.norms_switch or keys.get(attention.norms_switch) is True
+    if not has_norms and whole(attention.query_norm) in weights:
+        raise ValueError(f"'{attention.norms_switch}' must be true in the configuration beside '{whole(attention.query_norm)}'")
     # Post-norm: what the projections read is the norm at the end of the layer before.
     input_norm = whole(attention.first_input_norm) if layer == 0 else whole(attention.input_norm, layer - 1)
     return {

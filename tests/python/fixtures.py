@@ -152,7 +152,7 @@ def written_here():
     yield "gpt2", *other(names, {"model_type": "gpt2", "n_head": 4, "n_embd": 16})
     yield "whisper", *_speech("self_attn_layer_norm", "encoder_attn_layer_norm", ["conv1"],
                               {"model_type": "whisper", "d_model": 16, "encoder_attention_heads": 4,
-                               "decoder_attention_heads": 2})
+                               "decoder_attention_heads": 2, "num_hidden_layers": 1})
     yield "moonshine", *_speech("input_layernorm", "post_attention_layernorm", ["conv1", "groupnorm"],
                                 {"model_type": "moonshine", "hidden_size": 16, "encoder_num_attention_heads": 4,
                                  "decoder_num_attention_heads": 2, "encoder_num_key_value_heads": 4,

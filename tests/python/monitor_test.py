@@ -218,6 +218,8 @@ class Refusals(unittest.TestCase):
         name = "model.layers.0.self_attn.kv_b_proj"
         self.refused("must have 4 heads of width 7", config, {**arrays, f"{name}.weight": np.ones((22, 5))})
         self.refused(f"latent attention must have no bias: found '{name}.bias'", config, {**arrays, f"{name}.bias": np.ones(20)})
+        config, arrays = self.models["glm4-norms"]
+        self.refused("'use_qk_norm' must be true .* beside '.*q_norm.weight'", {**config, "use_qk_norm": None}, arrays)
         config, arrays = self.models["gpt2"]
         for key, value in (("scale_attn_weights", False), ("scale_attn_by_inverse_layer_idx", True)):
             self.refused(f"'{key}' must be {not value}", {**config, key: value}, arrays)
