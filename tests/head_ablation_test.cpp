@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "inference/head_ablation.h"
+#include "inference/text_attention.h"
 #include "inference_models.h"
 #include "paths.h"
 #include "prediction/predicted_attention.h"
@@ -93,6 +94,35 @@ TEST_CASE("sets of heads that run together have the outcomes of each set alone",
     CHECK(together->set(k) == sets[k]);
     CHECK(together->loss(k) == alone->loss(0));
     CHECK(together->output_change(k) == alone->output_change(0));
+  }
+}
+
+TEST_CASE("a model whose attention was measured is not run again for its outcome", "[ablation]") {
+  const Json& model = models().at("next-token");
+  const auto transformer = transformer_of(wave_model(model), model.at("config").dump());
+  const std::vector<Passage> passages(2, {model.at("ids").get<std::vector<int>>(), 0, 0});
+  TextAttention attention(transformer, passages, /*keep_weights=*/false, 0, LayerEnd::tokens);
+  while (!attention.advance(0)) continue;
+  for (const std::vector<std::vector<HeadPlace>>& sets :
+       {std::vector<std::vector<HeadPlace>>{}, {{{1, 3}, {0, 1}}, {{1, 2}}}}) {
+    HeadAblation job(
+        transformer, passages, Ablation::mean, sets, {}, {},
+        [&](std::size_t passage) -> const Eigen::MatrixXf& { return attention.tokens(passage); });
+    Index before = 0;
+    while (!job.advance(0)) {
+      CHECK(job.steps_done() >= before);
+      before = job.steps_done();
+    }
+    const auto whole = run(model, 2, Ablation::mean, sets);
+    CHECK(job.steps_done() == job.steps_wanted());
+    CHECK(job.steps_wanted() == whole->steps_wanted() - 2 * transformer->layers());
+    CHECK(job.loss() == whole->loss());
+    CHECK(job.log_probabilities() == whole->log_probabilities());
+    REQUIRE(job.sets_done() == sets.size());
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+      CHECK(job.loss(k) == whole->loss(k));
+      CHECK(job.output_change(k) == whole->output_change(k));
+    }
   }
 }
 

@@ -42,11 +42,13 @@ std::optional<HeadPlace> head_place_of(std::string_view text) {
 
 HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                            Ablation ablation, std::vector<std::vector<HeadPlace>> sets,
-                           std::optional<int> mask, PredictedWeights predicted)
+                           std::optional<int> mask, PredictedWeights predicted,
+                           TrainedTokens trained)
     : model_(std::move(model)),
       passages_(std::move(passages)),
       ablation_(ablation),
       predicted_(std::move(predicted)),
+      trained_(std::move(trained)),
       sets_(std::move(sets)),
       reader_(model_, mask) {
   for (const std::vector<HeadPlace>& set : sets_) {
@@ -58,7 +60,6 @@ HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector
                             "found " + std::to_string(layer) + "." + std::to_string(head));
     }
   }
-  start_round();
 }
 
 void HeadAblation::start_round() {
@@ -67,10 +68,11 @@ void HeadAblation::start_round() {
   const Index most = std::max<Index>(1, kMostEntries / (tokens * model_->width()));
   round_ = std::min(variants() - outcomes_.size(), static_cast<std::size_t>(most));
   std::vector<Passage> all;
-  for (std::size_t k = 0; k < round_; ++k) {
+  for (std::size_t k = known(); k < round_; ++k) {
     all.insert(all.end(), passages_.begin(), passages_.end());
   }
-  pass_.emplace(model_, std::move(all));
+  pass_.reset();
+  if (!all.empty()) pass_.emplace(model_, std::move(all));
 }
 
 bool HeadAblation::is_off(std::size_t variant, const HeadPlace& head) const {
@@ -83,7 +85,7 @@ double HeadAblation::run_layers() {
   const int layer = pass_->layer();
   PassageVisitors visitors;
   visitors.edit = [this, layer](std::size_t at) {
-    const std::size_t variant = outcomes_.size() + at / passages_.size();
+    const std::size_t variant = outcomes_.size() + known() + at / passages_.size();
     AttentionEdit edit;
     if (variant > 0) {
       const std::size_t passage = at % passages_.size();
@@ -101,24 +103,29 @@ double HeadAblation::run_layers() {
   return pass_->advance(visitors);
 }
 
+void HeadAblation::start_reading() {
+  std::vector<Passage> all;
+  std::vector<MatrixXf> tokens;
+  std::vector<bool> predicted;
+  const std::size_t before = known() * passages_.size();
+  for (std::size_t at = 0; at < round_ * passages_.size(); ++at) {
+    all.push_back(passages_[at % passages_.size()]);
+    tokens.push_back(at < before ? trained_(at) : pass_->tokens(at - before));
+    const std::size_t variant = outcomes_.size() + at / passages_.size();
+    predicted.push_back(variant < 2 && (at + 1) % passages_.size() == 0);
+  }
+  reader_.start(all, tokens, predicted);
+  is_reading_ = true;
+}
+
 bool HeadAblation::advance(double work) {
   for (double left = work; left >= 0 && !done();) {
-    if (!pass_->done()) {
+    if (round_ == 0) start_round();
+    if (pass_ && !pass_->done()) {
       left -= run_layers();
       continue;
     }
-    if (!is_reading_) {
-      const std::size_t count = pass_->passages().size();
-      std::vector<MatrixXf> tokens;
-      std::vector<bool> predicted(count);
-      for (std::size_t at = 0; at < count; ++at) {
-        tokens.push_back(pass_->tokens(at));
-        const std::size_t variant = outcomes_.size() + at / passages_.size();
-        predicted[at] = variant < 2 && (at + 1) % passages_.size() == 0;
-      }
-      reader_.start(pass_->passages(), tokens, predicted);
-      is_reading_ = true;
-    }
+    if (!is_reading_) start_reading();
     if (!reader_.done()) left -= reader_.advance();
     if (!reader_.done()) continue;
     const std::vector<Outcome>& found = reader_.outcomes();
@@ -126,22 +133,27 @@ bool HeadAblation::advance(double work) {
       outcomes_.emplace_back(first, first + std::ssize(passages_));
     }
     is_reading_ = false;
-    if (!done()) start_round();
+    round_ = 0;
   }
   return done();
 }
 
 Index HeadAblation::steps_done() const {
   const auto round = static_cast<double>(round_ * passages_.size());
-  const auto before =
-      static_cast<Index>(outcomes_.size() * passages_.size()) * (model_->layers() + 1);
-  if (done()) return before;
+  const Index before = outcomes_.empty() ? 0
+                                         : static_cast<Index>(outcomes_.size() * passages_.size()) *
+                                                   (model_->layers() + 1) -
+                                               steps_known();
   const double read = is_reading_ ? reader_.progress() * round : 0;
-  return before + pass_->steps_done() + static_cast<Index>(read);
+  return before + (pass_ && round_ > 0 ? pass_->steps_done() : 0) + static_cast<Index>(read);
 }
 
 Index HeadAblation::steps_wanted() const {
-  return static_cast<Index>(variants() * passages_.size()) * (model_->layers() + 1);
+  return static_cast<Index>(variants() * passages_.size()) * (model_->layers() + 1) - steps_known();
+}
+
+Index HeadAblation::steps_known() const {
+  return trained_ ? static_cast<Index>(passages_.size()) * model_->layers() : 0;
 }
 
 OutcomeKind HeadAblation::kind() const {

@@ -42,17 +42,20 @@ std::optional<HeadPlace> head_place_of(std::string_view text);
 using PredictedWeights =
     std::function<const Eigen::MatrixXf&(std::size_t passage, const HeadPlace& head)>;
 
+/// The tokens (d x T) of a passage after the last layer of the model as trained, which are known by the first step.
+using TrainedTokens = std::function<const Eigen::MatrixXf&(std::size_t passage)>;
+
 /// Runs passages through a model as trained and with each of some sets of heads switched off. A job that advances in
 /// steps.
 class HeadAblation {
  public:
-  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. Throws as ForwardPass does;
-  /// InvalidArgument ("ablate") for a head that the model does not have.
+  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. With `trained` the passages are
+  /// not run through the model as trained. Throws InvalidArgument ("ablate") for a head that the model does not have.
   HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                Ablation ablation, std::vector<std::vector<HeadPlace>> sets, std::optional<int> mask,
-               PredictedWeights predicted = {});
+               PredictedWeights predicted = {}, TrainedTokens trained = {});
 
-  /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance and
+  /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass, ForwardPass::advance and
   /// OutcomeReader::advance do.
   bool advance(double work);
   bool done() const { return outcomes_.size() == variants(); }
@@ -80,6 +83,11 @@ class HeadAblation {
   std::size_t variants() const { return sets_.size() + 1; }
   void start_round();
   double run_layers();
+  void start_reading();
+  /// Variants before those that the round runs: the first one where its tokens are known.
+  std::size_t known() const { return outcomes_.empty() && trained_ ? 1 : 0; }
+  /// Steps of what is known.
+  Eigen::Index steps_known() const;
   bool is_off(std::size_t variant, const HeadPlace& head) const;
   double loss_of(std::size_t variant) const;
   Eigen::VectorXf predicted(std::size_t variant) const;
@@ -88,12 +96,13 @@ class HeadAblation {
   std::vector<Passage> passages_;
   Ablation ablation_;
   PredictedWeights predicted_;
+  TrainedTokens trained_;
   std::vector<std::vector<HeadPlace>> sets_;
   std::vector<std::vector<Outcome>> outcomes_;  // by variant, the first as trained, and passage
   OutcomeReader reader_;
   bool is_reading_ = false;
   std::optional<ForwardPass> pass_;  // of the variants of a round, each with all passages
-  std::size_t round_ = 0;            // variants of it
+  std::size_t round_ = 0;            // variants of it, with the known one; 0 before it starts
 };
 
 }  // namespace eigenscope

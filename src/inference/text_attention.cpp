@@ -8,8 +8,9 @@ namespace eigenscope {
 using Eigen::Index;
 
 TextAttention::TextAttention(std::shared_ptr<const Transformer> model,
-                             std::vector<Passage> passages, bool keep_weights, Index listed)
-    : pass_(std::move(model), std::move(passages), LayerEnd::heads),
+                             std::vector<Passage> passages, bool keep_weights, Index listed,
+                             LayerEnd to)
+    : pass_(std::move(model), std::move(passages), to),
       keep_weights_(keep_weights),
       listed_(static_cast<std::size_t>(listed)) {}
 

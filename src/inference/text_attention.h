@@ -47,14 +47,14 @@ struct LargestWeight {
 /// That of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and `passage` stay 0.
 LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sinks);
 
-/// Measures every head on every passage, layer by layer. What follows the heads of the last layer is not run. A job
-/// that advances in steps.
+/// Measures every head on every passage, layer by layer. A job that advances in steps.
 class TextAttention {
  public:
   /// `keep_weights` keeps the attention matrices of all heads. `listed` is the most passages whose largest weight is
-  /// kept for each head. Throws as ForwardPass does.
+  /// kept for each head. What follows the heads of the last layer is run where `to` is tokens. Throws as ForwardPass
+  /// does.
   TextAttention(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
-                bool keep_weights, Eigen::Index listed = 0);
+                bool keep_weights, Eigen::Index listed = 0, LayerEnd to = LayerEnd::heads);
 
   /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance does.
   bool advance(double work);
@@ -63,6 +63,8 @@ class TextAttention {
 
   const Transformer& model() const { return pass_.model(); }
   const std::vector<Passage>& passages() const { return pass_.passages(); }
+  /// The tokens (d x T) of a passage after the last layer, when all is done and `to` is tokens.
+  const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens(passage); }
   /// The layers that are done, and their heads.
   const std::vector<LayerOnText>& layers() const { return layers_; }
   const std::vector<HeadOnText>& heads() const { return heads_; }

@@ -420,7 +420,8 @@ class AttendJob {
       : given_(std::move(prepared.given)),
         is_each_(in.ablate == kEach),
         tokenizer_(std::move(prepared.tokenizer)),
-        attention_(given_.model, prepared.passages, in.weights, in.largest_weights) {
+        attention_(given_.model, prepared.passages, in.weights, in.largest_weights,
+                   has_outcome(in) ? LayerEnd::tokens : LayerEnd::heads) {
     Index longest = 0;
     double entries = 0;  // of a head
     for (const Passage& passage : attention_.passages()) {
@@ -432,8 +433,10 @@ class AttendJob {
     for (int layer = 0; layer < given_.model->layers(); ++layer) {
       rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));
     }
-    if (in.outcome || !in.ablate.empty()) start_outcome(in, std::move(prepared.passages));
+    if (has_outcome(in)) start_outcome(in, std::move(prepared.passages));
   }
+
+  static bool has_outcome(const AttendInput& in) { return in.outcome || !in.ablate.empty(); }
 
   void start_outcome(const AttendInput& in, std::vector<Passage> passages) {
     const std::optional<int> mask = tokenizer_ ? mask_token(*tokenizer_) : std::nullopt;
@@ -444,7 +447,10 @@ class AttendJob {
                                 const HeadPlace& head) -> const Eigen::MatrixXf& {
       return predicted_->weights(passage, head);
     };
-    ablation_.emplace(given_.model, passages, in.ablation, std::move(sets), mask, weights);
+    const auto trained = [this](std::size_t passage) -> const Eigen::MatrixXf& {
+      return attention_.tokens(passage);
+    };
+    ablation_.emplace(given_.model, passages, in.ablation, std::move(sets), mask, weights, trained);
     given_.outcome = ablation_->kind();
     if (in.ablation != Ablation::predicted || off.empty()) return;
     predicted_.emplace(given_.model, std::move(passages), static_cast<Level>(in.ablation_level),
