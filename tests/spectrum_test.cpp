@@ -1,10 +1,12 @@
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <stdexcept>
 #include <vector>
 
 #include "catch.h"
@@ -19,11 +21,13 @@
 #include "support/bits.h"
 #include "support/error.h"
 #include "support/orthonormal.h"
+#include "support/symmetric_eigen.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;
 using Eigen::MatrixXd;
 using Eigen::VectorXcd;
+using Eigen::VectorXd;
 
 namespace {
 
@@ -98,8 +102,10 @@ TEST_CASE("products in single precision stay within the bound of sums over 512")
       CHECK_THAT(a.xi, WithinAbs(b.xi, seen * norm));
       CHECK_THAT(a.eta_s, WithinAbs(b.eta_s, 2 * seen * norm * norm));
       CHECK_THAT(a.eta_f, WithinAbs(b.eta_f, 2 * seen * norm * norm));
-      CHECK(distance(eigenvalues_of_matrix(single.core), eigenvalues_of_matrix(wide.core)) <
-            seen * norm);
+      CHECK(distance(eigenvalues_of_matrix(single.core, single.precision),
+                     eigenvalues_of_matrix(wide.core)) < seen * norm);
+      CHECK(single.precision == Precision::single);
+      CHECK(wide.precision == Precision::full);
     }
   }
 }
@@ -110,6 +116,7 @@ TEST_CASE("products whose squares leave the range of floats are formed in double
     const FactorProducts found = products_of_factors(Eigen::MatrixXf(scale * query), key);
     const FactorProducts wide =
         products_of_factors(MatrixXd(query.cast<double>()), MatrixXd(key.cast<double>()));
+    CHECK(found.precision == Precision::full);
     CHECK((found.core / scale - wide.core).norm() < 1e-12 * wide.core.norm());
     CHECK((found.query / scale / scale - wide.query).norm() < 1e-12 * wide.query.norm());
     CHECK((found.key - wide.key).norm() < 1e-12 * wide.key.norm());
@@ -161,9 +168,32 @@ TEST_CASE("eigenvalues are those of matrices with known ones, at any scale") {
       const VectorXcd expected = Eigen::EigenSolver<MatrixXd>(a, false).eigenvalues();
       for (const double scale : {1.0, 1e-200, 1e200}) {
         CHECK(distance(eigenvalues_of_matrix(scale * a) / scale, expected) < 1e-12 * a.norm());
+        CHECK(distance(eigenvalues_of_matrix(scale * a, Precision::single) / scale, expected) <
+              2e-6 * a.norm());
       }
     }
   }
+}
+
+TEST_CASE("eigenvalues of symmetric matrices are those of Eigen's solver, at every scale") {
+  for (const int n : {1, 2, 3, 8, 9, 33, 64, 130}) {
+    const MatrixXd any = random_matrix(n, n, 7), low = random_matrix(n, 1 + n / 3, 8);
+    for (const MatrixXd& a : {MatrixXd(any + any.transpose()), MatrixXd(low * low.transpose()),
+                              MatrixXd(any.col(0).asDiagonal()), MatrixXd(MatrixXd::Identity(n, n)),
+                              MatrixXd(MatrixXd::Zero(n, n))}) {
+      const VectorXd expected = symmetric_eigen(a).values;
+      for (const double scale : {1.0, 1e-200, 1e200}) {
+        const VectorXd found = symmetric_eigenvalues(scale * a);
+        CHECK((found / scale - expected).norm() <= 1e-13 * a.norm());
+        CHECK(std::is_sorted(found.begin(), found.end()));
+      }
+      // What is above the diagonal is not read.
+      CHECK(symmetric_eigenvalues(a.triangularView<Eigen::Lower>()) == symmetric_eigenvalues(a));
+    }
+  }
+  MatrixXd bad = MatrixXd::Identity(3, 3);
+  bad(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(symmetric_eigenvalues(bad), std::runtime_error);
 }
 
 TEST_CASE("eigenvalues reproduce the power sums, at padded and unpadded sizes") {

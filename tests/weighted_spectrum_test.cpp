@@ -58,6 +58,15 @@ TEST_CASE("the weighted spectrum is that of C^(1/2) W C^(1/2)", "[spectrum]") {
         Approx((0.5 * (a + a.transpose())).squaredNorm() / a.squaredNorm()));
 }
 
+TEST_CASE("keys that depend on each other leave the singular values of W", "[spectrum]") {
+  const MatrixXd query = random_matrix(20, 9, 4), few = random_matrix(20, 3, 5);
+  const MatrixXd key = few * random_matrix(3, 9, 6);
+  const VectorXd found = weighted_spectrum(products_of_factors(query, key)).singular_values;
+  const VectorXd expected =
+      Eigen::JacobiSVD<MatrixXd>(query * key.transpose()).singularValues().head(9);
+  CHECK((found - expected).norm() < 1e-7 * expected[0]);
+}
+
 TEST_CASE("components are the fewest that hold nine tenths of the squares", "[spectrum]") {
   CHECK(diagonal(Eigen::Vector3d(3, 1, 0)).components() == 1);  // 9 of 10, met exactly
   CHECK(diagonal(Eigen::Vector3d(2.99, 1, 0)).components() == 2);

@@ -156,6 +156,7 @@ FactorProducts products_of_latents(const LatentFactors<Scalar>& latents,
           {latents.width, wide(latents.query), wide(latents.key), wide(latents.core)}, wide(query),
           wide(key));
     }
+    products.precision = Precision::single;
   }
   return products;
 }

@@ -1,6 +1,7 @@
 #include "checkpoint/layer_scores.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "spectrum/directionality.h"
@@ -13,7 +14,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kTile = 512;  // two of them in double stay in the second-level cache
+constexpr Index kTile = 512;
+/// Columns of heads side by side, by which a tile is updated at once: as many as multiply() adds up in one go.
+constexpr Index kJoined = 512;
 
 Index width_of(const ScannedHead& head) {
   return std::visit([](const auto& own) { return own.query.rows(); }, head);
@@ -58,7 +61,43 @@ bool add_shared(ScannedHead& sum, const ScannedHead& head) {
       sum);
 }
 
+template <class Scalar>
+FactorsOf<Scalar> side_by_side(std::span<const ScannedHead> heads) {
+  Index columns = 0;
+  for (const ScannedHead& head : heads) columns += head_width_of(head);
+  FactorsOf<Scalar> all{};
+  all.query.resize(width_of(heads.front()), columns);
+  all.key.resizeLike(all.query);
+  Index at = 0;
+  for (const ScannedHead& head : heads) {
+    std::visit(
+        [&](const auto& own) {
+          all.query.middleCols(at, own.query.cols()) = own.query.template cast<Scalar>();
+          all.key.middleCols(at, own.key.cols()) = own.key.template cast<Scalar>();
+          at += own.query.cols();
+        },
+        head);
+  }
+  return all;
+}
+
 }  // namespace
+
+void LayerScores::join() {
+  std::vector<ScannedHead>& heads = layer_->heads;
+  const std::span<const ScannedHead> last = std::span(heads).subspan(layer_->joined);
+  if (last.size() < 2) {
+    layer_->joined = heads.size();
+    return;
+  }
+  const bool single = std::all_of(last.begin(), last.end(), [](const ScannedHead& head) {
+    return std::holds_alternative<FactorsOf<float>>(head);
+  });
+  ScannedHead all = single ? ScannedHead(side_by_side<float>(last)) : side_by_side<double>(last);
+  heads.erase(heads.begin() + static_cast<std::ptrdiff_t>(layer_->joined), heads.end());
+  heads.push_back(std::move(all));
+  layer_->joined = heads.size();
+}
 
 void LayerScores::add(ScannedHead head) {
   const auto [stack, layer] = std::visit(
@@ -69,15 +108,19 @@ void LayerScores::add(ScannedHead head) {
     layer_->score = {stack, layer};
   }
   ++layer_->score.heads;
-  if (layer_->heads.empty() || !add_shared(layer_->heads.back(), head)) {
-    layer_->heads.push_back(std::move(head));
-  }
+  std::vector<ScannedHead>& heads = layer_->heads;
+  if (heads.size() > layer_->joined && add_shared(heads.back(), head)) return;
+  Index columns = head_width_of(head);
+  for (std::size_t i = layer_->joined; i < heads.size(); ++i) columns += head_width_of(heads[i]);
+  if (columns > kJoined) join();
+  heads.push_back(std::move(head));
 }
 
 void LayerScores::finish() { end_layer(); }
 
 void LayerScores::end_layer() {
   if (layer_ == nullptr) return;
+  join();
   const Index d = width_of(layer_->heads.front());
   layer_->row_squares = layer_->column_squares = VectorXd::Zero(d);
   tiles_.clear();

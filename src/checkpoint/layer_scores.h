@@ -28,7 +28,9 @@ class LayerScores {
   /// The factors of a layer's heads: W is the sum of query key^T over them.
   struct Layer {
     LayerScore score;
-    std::vector<ScannedHead> heads;  ///< queries that share their keys are added up
+    /// Queries that share their keys are added up, and several heads lie side by side.
+    std::vector<ScannedHead> heads;
+    std::size_t joined = 0;  ///< of `heads`, those before it are complete
     Eigen::VectorXd row_squares, column_squares;
     double crossed = 0;  ///< sum of W_ij W_ji
   };
@@ -57,6 +59,8 @@ class LayerScores {
   };
 
   static TileSums sums_of(const Tile& tile);
+  /// Puts the last heads of the layer side by side.
+  void join();
   void end_layer();
   void take_sums();
 

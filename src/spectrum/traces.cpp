@@ -100,6 +100,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::Ma
   if (!fits_floats(found.query, query) || !fits_floats(found.key, key)) {
     return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
   }
+  found.precision = Precision::single;
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 #include <complex>
 
+#include "spectrum/eigenvalues.h"
+
 namespace eigenscope {
 
 /// What the law of the logits needs to know of W (Bao, Hataya, Karakida, ICML 2024, section 3; the
@@ -53,6 +55,7 @@ struct FactorProducts {
   /// query^T query and key^T key, symmetric: the trace of their product is ||W||_F^2, and its eigenvalues are the
   /// squares of the singular values of W that need not be zero.
   Eigen::MatrixXd query, key;
+  Precision precision = Precision::full;  ///< of the sums of all three
 
   /// O(d_h^2).
   Traces traces() const;

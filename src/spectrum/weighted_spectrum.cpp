@@ -1,12 +1,12 @@
 #include "spectrum/weighted_spectrum.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "spectrum/eigenvalues.h"
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/symmetric_eigen.h"
+#include "support/vector_width.h"
 
 namespace eigenscope {
 
@@ -14,16 +14,41 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+/// A matrix L with L L^T = `gram`, which is symmetric without negative eigenvalues: Cholesky's, with the largest entry of
+/// the diagonal that is left next, since keys may depend on each other. Columns that are not needed are zero.
+EIGENSCOPE_INLINE void take_root(MatrixXd& gram, MatrixXd& root) {
+  const Index n = gram.rows();
+  for (Index k = 0; k < n; ++k) {
+    Index pivot = 0;
+    const double largest = gram.diagonal().maxCoeff(&pivot);
+    if (!(largest > 0)) return;  // below zero is rounding
+    double* const own = root.col(k).data();
+    const double* const next = gram.col(pivot).data();
+    const double scale = 1 / std::sqrt(largest);
+    for (Index i = 0; i < n; ++i) own[i] = next[i] * scale;
+    for (Index j = 0; j < n; ++j) {
+      const double factor = own[j];
+      if (factor == 0) continue;
+      double* const column = gram.col(j).data();
+      for (Index i = 0; i < n; ++i) column[i] -= own[i] * factor;
+    }
+    gram.row(pivot).setZero();
+    gram.col(pivot).setZero();
+  }
+}
+
+}  // namespace
+
 // The product of the two symmetric matrices is similar to a symmetric one, L^T query L with key = L L^T, whose
 // eigenvalues take a third of the time.
 VectorXd squared_singular_values(const FactorProducts& products) {
   if (!products.query.allFinite() || !products.key.allFinite()) {
     throw InvalidArgument("matrix", "have finite entries");
   }
-  const Eigen::LDLT<MatrixXd> factor(products.key);  // pivoted: keys may depend on each other
-  MatrixXd root = factor.transpositionsP().transpose() * MatrixXd(factor.matrixL());
-  // Below zero is rounding.
-  root *= factor.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal();
+  MatrixXd gram = products.key, root = MatrixXd::Zero(gram.rows(), gram.cols());
+  in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA { take_root(gram, root); });
   const MatrixXd symmetric = transposed_times(root, times(products.query, root));
   return symmetric_eigenvalues(symmetric).cwiseMax(0);
 }
@@ -48,7 +73,7 @@ double largest_singular_value(const FactorProducts& products) {
 WeightedSpectrum weighted_spectrum(const FactorProducts& products) {
   WeightedSpectrum found;
   found.traces = products.traces();
-  found.eigenvalues = eigenvalues_of_matrix(products.core);
+  found.eigenvalues = eigenvalues_of_matrix(products.core, products.precision);
   sort_for_display(found.eigenvalues);
   found.singular_values = squared_singular_values(products).reverse().cwiseSqrt();
   return found;

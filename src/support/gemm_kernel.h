@@ -26,6 +26,27 @@ inline constexpr Index kInnerBlock = 512;  // a panel of A or B stays in the fir
 
 inline Index panels(Index count, Index each) { return (count + each - 1) / each; }
 
+// Four rows of four numbers each, transposed.
+template <class Scalar>
+EIGENSCOPE_INLINE void transpose_four(const Scalar* in, Index in_step, Scalar* out,
+                                      Index out_step) {
+  typedef Scalar Four __attribute__((vector_size(4 * sizeof(Scalar))));
+  Four a, b, c, d;
+  std::memcpy(&a, in, sizeof a);
+  std::memcpy(&b, in + in_step, sizeof b);
+  std::memcpy(&c, in + 2 * in_step, sizeof c);
+  std::memcpy(&d, in + 3 * in_step, sizeof d);
+  const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+             cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+             cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four rows[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                        __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7)};
+  for (Index i = 0; i < 4; ++i) std::memcpy(out + i * out_step, &rows[i], sizeof rows[i]);
+}
+
 // Cuts `count` rows of a factor into panels of `Each` and stores these column by column; rows that the
 // last panel lacks are zero.
 template <Index Each, class Scalar>
@@ -34,7 +55,22 @@ void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& pa
   const auto size = static_cast<std::size_t>(panels(count, Each) * Each * inner);
   if (packed.size() < size) packed.resize(size);
   Scalar* out = packed.data();
-  for (Index first = 0; first < count; first += Each) {
+  constexpr Index kLine = 64 / sizeof(Scalar);
+  Index first = 0;
+  if (from.row_step == 1) {
+    // Several lines of each column at a time: columns that lie a power of two apart fall into one set of a cache.
+    constexpr Index kPanels = std::max<Index>(1, 4 * kLine / Each);
+    for (; first + kPanels * Each <= count;
+         first += kPanels * Each, out += kPanels * Each * inner) {
+      for (Index x = 0; x < inner; ++x) {
+        const Scalar* const in = from.data + first + x * from.column_step;
+        for (Index panel = 0; panel < kPanels; ++panel) {
+          std::memcpy(out + (panel * inner + x) * Each, in + panel * Each, Each * sizeof(Scalar));
+        }
+      }
+    }
+  }
+  for (; first < count; first += Each) {
     const Scalar* in = from.data + first * from.row_step;
     const Index rows = std::min(Each, count - first);
     if (rows == Each && from.row_step == 1) {
@@ -42,12 +78,17 @@ void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& pa
         std::memcpy(out + x * Each, in + x * from.column_step, Each * sizeof(Scalar));
       }
     } else if (rows == Each) {
-      // A cache line of each row at a time: rows that lie a power of two apart fall into one set.
-      constexpr Index kLine = 64 / sizeof(Scalar);
+      // A cache line of each row at a time, for the same reason.
       for (Index begin = 0; begin < inner; begin += kLine) {
         const Index end = std::min(begin + kLine, inner);
+        const Index fours = from.column_step == 1 ? begin + (end - begin) / 4 * 4 : begin;
+        for (Index i = 0; i < Each; i += 4) {
+          for (Index x = begin; x < fours; x += 4) {
+            transpose_four(in + i * from.row_step + x, from.row_step, out + x * Each + i, Each);
+          }
+        }
         for (Index i = 0; i < Each; ++i) {
-          for (Index x = begin; x < end; ++x) {
+          for (Index x = fours; x < end; ++x) {
             out[x * Each + i] = in[i * from.row_step + x * from.column_step];
           }
         }

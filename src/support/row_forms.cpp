@@ -14,24 +14,7 @@ using Eigen::VectorXd;
 template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-constexpr Index kStrip = 64;  // rows: whole cache lines of each column
-
-/// Rows from `first` on, a strip of them, in panels: each line of memory is read once, for columns that lie a power of
-/// two apart fall into one set of a cache. Rows that are lacking are zero.
-template <Index Each, class Scalar>
-void pack_strip(const Matrix<Scalar>& rows, Index first, std::vector<Scalar>& packed) {
-  const Index count = std::min(kStrip, rows.rows() - first), inner = rows.cols();
-  const auto copy = [&](const Scalar* column, Index x, Index row, std::size_t entries) {
-    std::memcpy(packed.data() + row * inner + x * Each, column + row, entries * sizeof(Scalar));
-  };
-  if (count < kStrip) std::fill(packed.begin(), packed.end(), Scalar(0));
-  for (Index x = 0; x < inner; ++x) {
-    const Scalar* const column = rows.data() + first + x * rows.rows();
-    Index row = 0;
-    for (; row + Each <= count; row += Each) copy(column, x, row, Each);
-    if (row < count) copy(column, x, row, static_cast<std::size_t>(count - row));
-  }
-}
+constexpr Index kStrip = 64;  // rows, whose panels stay in the first-level cache
 
 /// The forms of the rows of one panel.
 template <std::size_t Bytes, class Scalar>
@@ -57,10 +40,10 @@ template <std::size_t Bytes, class Scalar>
 EIGENSCOPE_INLINE void forms_of(const Matrix<Scalar>& rows, const Scalar* upper, VectorXd& forms) {
   constexpr Index kRows = gemm::Tile<Scalar, Bytes>::kRows;
   const Index inner = rows.cols();
-  std::vector<Scalar> packed(static_cast<std::size_t>(kStrip * inner));
+  std::vector<Scalar> packed;
   for (Index strip = 0; strip < rows.rows(); strip += kStrip) {
-    pack_strip<kRows>(rows, strip, packed);
     const Index end = std::min(kStrip, rows.rows() - strip);
+    gemm::pack<kRows>(end, inner, factor(rows.data() + strip, rows.rows()), packed);
     for (Index row = 0; row < end; row += kRows) {
       double found[kRows] = {};
       add_forms<Bytes>(inner, packed.data() + row * inner, upper, found);
