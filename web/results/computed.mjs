@@ -20,16 +20,29 @@ function wordsOf(command, options) {
 }
 const output = (command, options) => printed(wordsOf(command, options));
 
-/** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
+/**
+ * A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. Of rows.*.entropy
+ * the mean over the list.
+ */
 function numberOf(command, options, path) {
-  if (!isLong(command, options)) return numberIn(command, options, path);
+  if (!isLong(command)) return numberIn(command, options, path);
   return keptNumber(`${command} ${options}`, wordsOf(command, options), path, () => numberIn(command, options, path));
 }
 
+/** The mean over rows of each of their fields. */
+function meanOf(rows) {
+  const mean = (field) => rows.reduce((sum, it) => sum + it[field], 0) / rows.length;
+  return Object.fromEntries(Object.keys(rows[0]).map((field) => [field, mean(field)]));
+}
+
 function numberIn(command, options, path) {
-  const value = path
-    .split('.')
-    .reduce((it, part) => (Array.isArray(it) ? it.at(Number(part)) : it?.[part]), output(command, options));
+  const value = path.split('.').reduce(
+    (it, part) => {
+      if (!Array.isArray(it)) return it?.[part];
+      return part === '*' ? meanOf(it) : it.at(Number(part));
+    },
+    output(command, options),
+  );
   if (typeof value !== 'number') throw new Error(`${command} ${options} has no number ${path}`);
   return value;
 }
@@ -158,10 +171,8 @@ export const numbers = {
   /** Such a number, a share, in percent. */
   'computed-percent': (command, options, path) => `${written(100 * numberOf(command, options, path), 0)}%`,
   /** The mean of a field over a list of a command's output. */
-  'computed-mean': (command, options, list, field, digits) => {
-    const values = output(command, options)[list].map((it) => it[field]);
-    return written(values.reduce((sum, it) => sum + it, 0) / values.length, Number(digits));
-  },
+  'computed-mean': (command, options, list, field, digits) =>
+    written(numberOf(command, options, `${list}.*.${field}`), Number(digits)),
   /** One such number over another of the same output. */
   'computed-ratio': (command, options, path, whole) =>
     written(numberOf(command, options, path) / numberOf(command, options, whole), 1),

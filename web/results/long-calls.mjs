@@ -9,17 +9,18 @@ const file = fileURLToPath(new URL('long-calls.json', import.meta.url));
 const kept = JSON.parse(readFileSync(file, 'utf8'));
 const found = {};
 
-/** Commands whose calls are long, all of them or those with such options. */
-const COMMANDS = {
-  'agent-attention': /./,
-  'attention-explanation': /./,
-  'attention-prior': /./,
-  'attention-sinks': /./,
-  'parallel-contexts': /./,
-  'position-meaning': /datasets=\d\d/,
-  'token-prior': /./,
-};
-export const isLong = (command, options) => COMMANDS[command]?.test(options) ?? false;
+/** Commands whose calls are long. */
+const COMMANDS = [
+  'agent-attention',
+  'attention-explanation',
+  'attention-prior',
+  'attention-sinks',
+  'hard-retrieval',
+  'parallel-contexts',
+  'position-meaning',
+  'token-prior',
+];
+export const isLong = (command) => COMMANDS.includes(command);
 
 let [isAnew, isLacking] = [false, false];
 /** From now on long calls are computed: all anew, or those that are not kept. */
