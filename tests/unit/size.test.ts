@@ -1,11 +1,29 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { viewNames } from '../../web/chapters/views';
+import { chapterHtml } from '../../web/plugins/partials.mts';
+import { elementsIn } from '../../web/plugins/markup.mts';
 import { MOST, MOST_LATER, sizes } from '../page-size';
 
 test('the first screen with its engine and the script of the other chapters are small enough', () => {
   const { page, engine, later } = sizes();
   expect(page + engine).toBeLessThan(MOST);
   expect(later).toBeLessThan(MOST_LATER);
+});
+
+test('the sections of chapters whose markup comes later have the attributes and name the places of their markup', () => {
+  const panels = elementsIn(readFileSync('dist/index.html', 'utf8'), 'section').filter(
+    ({ attributes }) => attributes.role,
+  );
+  expect(panels.map(({ attributes }) => attributes.id)).toEqual(viewNames);
+  for (const { attributes, inner } of panels.slice(1)) {
+    const html = chapterHtml(attributes.id!);
+    const { 'data-places': places, ...own } = attributes;
+    expect(own).toEqual(elementsIn(html, 'section')[0]!.attributes);
+    expect(inner).toBe('');
+    const headings = [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id!);
+    expect(places!.split(' ')).toEqual(expect.arrayContaining(headings.filter((id) => !id.startsWith('title-'))));
+  }
 });
 
 test('results files hold what docs and page show, no more', () => {

@@ -155,18 +155,10 @@ function replacementsOf(tables: Tables): Replacements {
 const MARKUP = 'virtual:chapters';
 const RESOLVED = `\0${MARKUP}`;
 
-/** The markup of a chapter without the section around it. */
-function innerHtml(view: string): string {
-  const [section] = elementsIn(chapterHtml(view), 'section');
-  return section.inner;
-}
-
 /** The section of a chapter whose markup comes later, with the ids by which links may name a place in it. */
-function emptyPanel(view: string, places: readonly string[]): string {
-  return (
-    `<section id="${view}" class="view" role="tabpanel" aria-labelledby="tab-${view}" ` +
-    `data-places="${places.join(' ')}" hidden></section>`
-  );
+function emptyPanel({ attributes }: Found, places: readonly string[]): string {
+  const all = Object.entries({ ...attributes, 'data-places': places.join(' ') });
+  return `<section ${all.map(([name, value]) => `${name}="${value}"`).join(' ')}></section>`;
 }
 
 /** The ids by which links may name a place. */
@@ -195,8 +187,10 @@ async function assembled(): Promise<{ page: (html: string) => string; later: Rec
     );
   };
   const [first, ...others] = tables.viewNames;
-  const later = Object.fromEntries(others.map((view) => [view, whole(innerHtml(view), elements)]));
-  const panels = others.map((view) => emptyPanel(view, placesIn(later[view])));
+  const sections = others.map((view) => elementsIn(chapterHtml(view), 'section')[0]);
+  const inner = sections.map((section) => whole(section.inner, elements));
+  const later = Object.fromEntries(others.map((view, i) => [view, inner[i]]));
+  const panels = sections.map((section, i) => emptyPanel(section, placesIn(inner[i])));
   const chapters = () => [replaced(chapterHtml(first), elements), ...panels].join('\n');
   return { page: (html) => whole(html, { ...elements, 'x-chapters': chapters }), later };
 }
