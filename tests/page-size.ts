@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 export const MOST = 1_000_000;
 
 /** The most bytes of the script with the other chapters and their markup, which is loaded with one of them or after the first answer. */
-export const MOST_LATER = 150_000;
+export const MOST_LATER = 153_000;
 
 /** Compressed bytes of markup, styles and first script, of the engine, and of the script of the other chapters. Throws without a build. */
 export function sizes(): { page: number; engine: number; later: number } {
