@@ -99,7 +99,8 @@ function cardsOf({ stampHtml }: Tables, view: string): string {
 
 /**
  * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
- * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole.
+ * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole. `heights` are
+ * about those of its picture, which are kept free until it is drawn: on a phone and, if another, on a wide screen.
  */
 function figureOf(tables: Tables, element: Found, all: Replacements): string {
   const id = required(element, 'name', 'x-figure') as Registry.FigureId;
@@ -114,7 +115,9 @@ function figureOf(tables: Tables, element: Found, all: Replacements): string {
   const number = `<span>Figure ${tables.numberOf(id)}.</span>`;
   const live = '<span data-live></span>';
   const below = details && `<details class="more"><summary>Details</summary>${details}<p>${live}</p></details>`;
-  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}">
+  const [narrow, wide = narrow] = element.attributes.heights?.split(' ') ?? [];
+  const style = narrow ? ` style="--narrow: ${narrow}px; --wide: ${wide}px"` : '';
+  const figure = `<figure id="figure-${id}" class="figure"${style} aria-labelledby="title-${id}">
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
       ${tables.stampHtml(id)}
