@@ -64,6 +64,9 @@ constexpr std::array kLatentKeys{
     Renamed{"attention.value_length", "v_head_dim"},
     Renamed{"attention.q_lora_rank", "q_lora_rank"},
     Renamed{"attention.kv_lora_rank", "kv_lora_rank"},
+    Renamed{"attention.indexer.top_k", "index_topk"},
+    Renamed{"attention.indexer.head_count", "index_n_heads"},
+    Renamed{"attention.indexer.key_length", "index_head_dim"},
     Renamed{"rope.dimension_count", "qk_rope_head_dim"},
     Renamed{"attention.value_length_mla", "v_head_dim"},
     Renamed{"attention.key_length_mla", "qk_head_dim"},
@@ -145,7 +148,9 @@ bool is_zero(const OrderedJson& value) {
 
 bool has_window_base(const Converted& conversion) { return conversion.model_type == "gemma3_text"; }
 
-bool is_latent(const Converted& conversion) { return conversion.model_type == "deepseek_v3"; }
+bool is_latent(const Converted& conversion) {
+  return conversion.model_type.starts_with("deepseek_v3");
+}
 
 /// Whether a key is read, or cannot change the attention.
 bool is_read(std::string_view key, const Converted& conversion) {

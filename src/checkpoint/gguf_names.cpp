@@ -79,6 +79,10 @@ constexpr std::array kGptOss{
 };
 constexpr std::array kDeepSeek{
     Renamed{"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
+    Renamed{"indexer.attn_q_b", "self_attn.indexer.wq_b"},
+    Renamed{"indexer.attn_k", "self_attn.indexer.wk"},
+    Renamed{"indexer.k_norm", "self_attn.indexer.k_norm"},
+    Renamed{"indexer.proj", "self_attn.indexer.weights_proj"},
     Renamed{"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
     Renamed{"ffn_up_shexp", "mlp.shared_experts.up_proj"},
     Renamed{"ffn_down_shexp", "mlp.shared_experts.down_proj"},
@@ -140,6 +144,7 @@ constexpr std::array kConverted{
     Converted{{"command-r"}, "cohere", {}, kDecoder},
     Converted{{"glm4"}, "glm4", kGlm4, kDecoder},
     Converted{{"deepseek2"}, "deepseek_v3", kDeepSeek, kDecoder},
+    Converted{{"deepseek32"}, "deepseek_v32", kDeepSeek, kDecoder},
     Converted{{"bert"}, "bert", {}, kEncoder},
 };
 

@@ -252,6 +252,29 @@ class DeepSeek(Mixtral):
             self.vector(p + "exp_probs_b.bias", (self.size.experts,))
 
 
+class DeepSeekV32(DeepSeek):
+    """An indexer selects keys, of a short passage all."""
+
+    architecture = "deepseek32"
+    keys = {
+        **DeepSeek.keys,
+        "rope.scaling.yarn_log_multiplier": float32(0.1),
+        "attention.indexer.head_count": uint32(4),
+        "attention.indexer.key_length": uint32(128),
+        "attention.indexer.top_k": uint32(256),
+    }
+
+    def matrices(self):
+        width = self.size.width
+        indexer = {"attn_q_b": (512, self.ranks[0]), "attn_k": (128, width), "proj": (4, width)}
+        return {**super().matrices(), **{f"indexer.{name}": shape for name, shape in indexer.items()}}
+
+    def layer(self, p):
+        super().layer(p)
+        for part, mean in (("weight", 1.0), ("bias", 0.0)):
+            self.vector(f"{p}indexer.k_norm.{part}", (128,), mean)
+
+
 class DeepSeekV2(DeepSeek):
     """As older files have it: keys and values in one tensor. Queries read the tokens, and experts have softmax weights."""
 

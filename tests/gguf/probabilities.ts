@@ -33,6 +33,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'gpt-oss': SINGLE,
   deepseek2: SINGLE,
   'deepseek2-lite': SINGLE,
+  deepseek32: SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,
   olmo2: SINGLE,
