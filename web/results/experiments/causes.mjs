@@ -280,6 +280,22 @@ const CLAIMS = {
     warned(WARNINGS.faults, 'runs').every(({ model, failing }) => model !== 'post' || failing === 0),
     'no post-norm model fails',
   ],
+  'threshold-stays-behind': () => [
+    warningOf('transfer', 'transfer', 'chosen').false_low > 0.05,
+    'the threshold of depth 4 has more than 5% false alarms at depth 8',
+  ],
+  'entropy-chosen-at-depth-8': () => {
+    const { signal, null_p: p } = warningOf('deep', 'hypothesis', 'chosen');
+    return [signal === 'entropy.smallest' && p > 0.05, 'depth 8 chooses the entropy, whose lead is as by chance'];
+  },
+  'text-unannounced': () => [
+    ['chosen', 'z_score'].every((signal) => warningOf('ramp', 'reversed', signal).detected === 0),
+    'neither the chosen alarm nor the z score announces another text',
+  ],
+  'residual-tells-change': () => {
+    const { own_alarms: alarms, own_healthy: healthy } = warningOf('ramp', 'reversed-40', 'last_residual');
+    return [alarms === healthy, 'the residual rings in all runs that recover from another text'];
+  },
   'no-lead': () => [
     warned(WARNINGS.faults, 'signal').every(({ group, detected }) => group !== 'hypothesis' || detected === 0),
     'no signal detects a failure after an injected fault',
@@ -317,8 +333,7 @@ export const numbers = {
     return low > 0 ? 'more' : high < 0 ? 'less' : 'about as much';
   },
   'deviation-verdict': (hypothesis) => verdictOf(hypothesis).verdict,
-  'deviation-claim': (claim) => claimed(...CLAIMS[claim]()),
-  'warning-claim': (claim) => claimed(...CLAIMS[claim]()),
+  claim: (name) => claimed(...CLAIMS[name]()),
   /** The median step at which runs of a fault and model reach the failure level. */
   'warning-reached': (name, fault, model) =>
     String(warned(WARNINGS[name], 'runs').find((row) => row.fault === fault && row.model === model).reached),
