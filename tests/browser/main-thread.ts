@@ -93,7 +93,9 @@ async function tasksOf(page: Page, act: () => Promise<void>, least = 100): Promi
 /** The longest of the main-thread tasks on a page that is opened by a link. */
 async function longestTask(link: string, act: (page: Page) => Promise<void>, least?: number): Promise<number> {
   const { page } = await visit(browser, `${host.address}${link}`);
-  return (await tasksOf(page, () => act(page), least)).at(-1)!;
+  const longest = (await tasksOf(page, () => act(page), least)).at(-1)!;
+  await page.context().close(); // or its runs would train on beside the next page
+  return longest;
 }
 
 /** The task of a drag of the spectrum than which one in a hundred is longer. */
@@ -113,6 +115,7 @@ async function spectrumStep(): Promise<number> {
     most = Math.max(most, tasks[Math.floor(0.99 * tasks.length)]!);
     await page.waitForTimeout(1000);
   }
+  await page.context().close();
   return most;
 }
 
@@ -125,7 +128,9 @@ async function tabShown(view: ViewName): Promise<number> {
   await chart.scrollIntoViewIfNeeded();
   await chart.locator('svg[role="img"]').waitFor();
   const waited = performance.now() - start;
-  return waited / (await fixedWork())[TIMES / 2]!; // by the clock: others on the machine delay both
+  const ratio = waited / (await fixedWork())[TIMES / 2]!; // by the clock: others on the machine delay both
+  await page.context().close();
+  return ratio;
 }
 
 const STACKS = `#${blocks('depth=12&length=64&heads=2&stacks=2')}`;
