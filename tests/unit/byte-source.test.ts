@@ -8,8 +8,9 @@ const content = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) % 251)
 /** The part of a worker's FileReaderSync that is used, over parts that know where they are. */
 class Reader {
   readAsArrayBuffer(part: { from: number; to: number }): ArrayBuffer {
-    const bytes = content.slice(part.from, part.to);
-    return bytes.length > 0 ? bytes.buffer : new ArrayBuffer(part.to - part.from);
+    const bytes = new Uint8Array(part.to - part.from); // behind the content it is zero
+    bytes.set(content.subarray(part.from, part.to));
+    return bytes.buffer;
   }
 }
 
@@ -60,6 +61,30 @@ test('a long read frees the bytes of the long read before it, and no block', () 
   read(source, 1_000_000, 1_000_000);
   expect(long.buffer.byteLength).toBe(0);
   expect(Buffer.compare(short, content.subarray(100, 108))).toBe(0);
+});
+
+test('long reads that follow one another in two tensors take eight megabytes at once', () => {
+  const large = 40_000_000;
+  const asked: number[] = [];
+  class Counted extends Sliced {
+    override slice(from = 0, to = large): never {
+      asked.push(to - from);
+      return super.slice(from, to);
+    }
+  }
+  const source = opened(new Counted(large));
+  const size = 1_000_000;
+  for (let head = 0; head < 6; head++) {
+    for (const tensor of [0, 20_000_000]) {
+      const bytes = read(source, tensor + head * size, size);
+      expect(bytes.length).toBe(size);
+      if (tensor === 0 && head < 2) {
+        expect(Buffer.compare(bytes, content.subarray(head * size, (head + 1) * size))).toBe(0);
+      }
+    }
+  }
+  const ahead = 1 << 23;
+  expect(asked).toEqual([size, size, ahead, ahead]);
 });
 
 test('32 MiB of blocks are kept of all sources, and the oldest beyond them are freed', () => {

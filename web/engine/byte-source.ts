@@ -10,9 +10,20 @@ const SMALL = 1 << 17;
 const BLOCK = 1 << 20;
 /** A block of a file that another host has: what is read too much takes time there. */
 const REMOTE_BLOCK = 1 << 18;
+/**
+ * A large read that begins in the one before it or right behind it, as the rows of the next head of a layer do, takes so
+ * many bytes at once: a megabyte alone takes twice as long as one of eight.
+ */
+const AHEAD = 1 << 23;
+/** Tensors that are read in turn, such as the queries and the keys of a layer. */
+const IN_TURN = 2;
 /** Bytes of blocks that are kept of all sources: most fused matrices, whose columns are read in turn, fit in. */
 const KEPT = 1 << 25;
 
+interface LargeRead {
+  start: number;
+  bytes: Uint8Array;
+}
 interface Block {
   bytes: Uint8Array;
   /** Takes it away from its source. */
@@ -20,7 +31,7 @@ interface Block {
 }
 /** The blocks of all sources; the one used last is last. */
 const kept = new Set<Block>();
-/** Bytes that were read for one use since a block was last used. */
+/** Bytes of large reads since a block was last used. */
 let passed = 0;
 
 /** Takes what is sent to it, and nobody receives it. */
@@ -46,8 +57,8 @@ function release(block: Block): void {
 abstract class RangeSource implements ByteSource {
   /** By place in the file. */
   private blocks = new Map<number, Block>();
-  /** The last bytes that were read for one use, outside of the blocks. */
-  private used: Uint8Array | null = null;
+  /** The last large reads, outside of the blocks, one of each tensor; the latest is last. */
+  private large: LargeRead[] = [];
 
   constructor(
     readonly name: string,
@@ -55,12 +66,14 @@ abstract class RangeSource implements ByteSource {
     /** Reads below this many bytes come from blocks that are kept. */
     private small: number,
     private blockSize: number,
+    /** Bytes of a large read that follows another one. */
+    private ahead: number,
   ) {}
 
   read(offset: number, length: number): Uint8Array | string {
     try {
       const within = offset % this.blockSize;
-      if (length >= this.small || within + length > this.blockSize) return this.once(offset, length);
+      if (length >= this.small || within + length > this.blockSize) return this.inTurn(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch (error) {
       return error instanceof Refused ? error.message : 'it could not be read; is it still there?';
@@ -70,20 +83,29 @@ abstract class RangeSource implements ByteSource {
   /** Frees what is kept of the file, which nobody reads any more. */
   close(): void {
     for (const block of this.blocks.values()) release(block);
-    if (this.used) free(this.used);
-    this.used = null;
+    for (const { bytes } of this.large.splice(0)) free(bytes);
   }
 
   /** So many bytes, or as many as there are; may throw. */
   protected abstract range(offset: number, length: number): Uint8Array;
 
-  private once(offset: number, length: number): Uint8Array {
-    if (this.used) free(this.used);
-    this.used = null; // should the next line throw
-    this.used = this.range(offset, length);
+  private inTurn(offset: number, length: number): Uint8Array {
     passed += length;
     if (passed > KEPT) kept.forEach(release); // small tensors between large ones, which are read once
-    return this.used;
+    const latest = this.large.find(({ start, bytes }) => offset >= start && offset <= start + bytes.length);
+    const holds = latest && offset + length <= latest.start + latest.bytes.length;
+    const read = holds ? latest : this.readLarge(offset, length, latest);
+    this.large = [...this.large.filter((it) => it !== read), read];
+    return read.bytes.subarray(offset - read.start, offset - read.start + length);
+  }
+
+  /** Reads what follows the read before it in its tensor, or else begins a tensor, and frees what is not read in turn. */
+  private readLarge(offset: number, length: number, before: LargeRead | undefined): LargeRead {
+    const others = this.large.filter((it) => it !== before && it.bytes.length <= this.ahead).slice(1 - IN_TURN);
+    for (const it of this.large) if (!others.includes(it)) free(it.bytes);
+    this.large = others; // should the next lines throw
+    const most = before ? Math.max(length, Math.min(this.ahead, this.size - offset)) : length;
+    return { start: offset, bytes: this.range(offset, most) };
   }
 
   private block(start: number): Uint8Array {
@@ -117,7 +139,7 @@ class BlobSource extends RangeSource {
     private blob: Blob,
     name: string,
   ) {
-    super(name, blob.size, SMALL, BLOCK);
+    super(name, blob.size, SMALL, BLOCK, AHEAD);
   }
 
   /** The bytes for which the last read failed; null where it did not fail for want of them. */
@@ -152,7 +174,7 @@ class BlobSource extends RangeSource {
 
 class RemoteSource extends RangeSource {
   constructor(private remote: Remote) {
-    super(remote.name, remote.size, REMOTE_BLOCK, REMOTE_BLOCK); // a request costs more than what is read too much
+    super(remote.name, remote.size, REMOTE_BLOCK, REMOTE_BLOCK, 0); // a request costs more than what is read too much
   }
 
   protected range(offset: number, length: number): Uint8Array {
