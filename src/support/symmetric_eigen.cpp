@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -26,6 +27,7 @@ struct Tridiagonal {
 };
 
 constexpr Index kLanes = 8;
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
 /// A similar matrix by Householder reflections (Golub and Van Loan, Matrix Computations, algorithm 8.3.1), which
 /// overwrites `a`: n columns with zeros below, up to a multiple of kLanes. Reflection I - factor v v^T makes of A the
@@ -57,15 +59,20 @@ EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& found) {
     for (Index j = k + 1; j < n; ++j) {
       double* const own = a.col(j).data();
       const double own_v = v[j], own_w = w[j];
-      double lanes[kLanes] = {};
+      Lanes sums = {};
       for (Index i = first; i < rows; i += kLanes) {
-        for (Index lane = 0; lane < kLanes; ++lane) {
-          const Index x = i + lane;
-          const double value = own[x] - (v[x] * own_w + w[x] * own_v);
-          own[x] = value;
-          lanes[lane] += value * next[x];
-        }
+        // As vectors: a compiler does not see that `own` lies apart from the others, and takes entry for entry.
+        Lanes value, old_v, old_w, new_v;
+        std::memcpy(&value, own + i, sizeof value);
+        std::memcpy(&old_v, v + i, sizeof old_v);
+        std::memcpy(&old_w, w + i, sizeof old_w);
+        std::memcpy(&new_v, next + i, sizeof new_v);
+        value -= old_v * own_w + old_w * own_v;
+        std::memcpy(own + i, &value, sizeof value);
+        sums += value * new_v;
       }
+      double lanes[kLanes];
+      std::memcpy(lanes, &sums, sizeof lanes);
       seen[j] = factor * lane_sum<double>(kLanes, [&](Index i) { return lanes[i]; });
       overlap += seen[j] * next[j];
     }
