@@ -15,15 +15,11 @@ const REMOTE_BLOCK = 1 << 18;
  * many bytes at once: a megabyte alone takes twice as long as one of eight.
  */
 const AHEAD = 1 << 23;
-/** Tensors that are read in turn, such as the queries and the keys of a layer. */
-const IN_TURN = 2;
+/** Tensors that are read in turn: the queries and the keys of a layer, of two checkpoints that are compared. */
+const IN_TURN = 4;
 /** Bytes of blocks that are kept of all sources: most fused matrices, whose columns are read in turn, fit in. */
 const KEPT = 1 << 25;
 
-interface LargeRead {
-  start: number;
-  bytes: Uint8Array;
-}
 interface Block {
   bytes: Uint8Array;
   /** Takes it away from its source. */
@@ -33,6 +29,14 @@ interface Block {
 const kept = new Set<Block>();
 /** Bytes of large reads since a block was last used. */
 let passed = 0;
+
+interface LargeRead {
+  source: RangeSource;
+  start: number;
+  bytes: Uint8Array;
+}
+/** The last large reads of all sources, outside of the blocks, one of each tensor; the latest is last. */
+let large: LargeRead[] = [];
 
 /** Takes what is sent to it, and nobody receives it. */
 const { port1: nobody, port2: closed } = new MessageChannel();
@@ -57,8 +61,6 @@ function release(block: Block): void {
 abstract class RangeSource implements ByteSource {
   /** By place in the file. */
   private blocks = new Map<number, Block>();
-  /** The last large reads, outside of the blocks, one of each tensor; the latest is last. */
-  private large: LargeRead[] = [];
 
   constructor(
     readonly name: string,
@@ -83,7 +85,8 @@ abstract class RangeSource implements ByteSource {
   /** Frees what is kept of the file, which nobody reads any more. */
   close(): void {
     for (const block of this.blocks.values()) release(block);
-    for (const { bytes } of this.large.splice(0)) free(bytes);
+    for (const { source, bytes } of large) if (source === this) free(bytes);
+    large = large.filter(({ source }) => source !== this);
   }
 
   /** So many bytes, or as many as there are; may throw. */
@@ -92,20 +95,22 @@ abstract class RangeSource implements ByteSource {
   private inTurn(offset: number, length: number): Uint8Array {
     passed += length;
     if (passed > KEPT) kept.forEach(release); // small tensors between large ones, which are read once
-    const latest = this.large.find(({ start, bytes }) => offset >= start && offset <= start + bytes.length);
+    const latest = large.find(
+      ({ source, start, bytes }) => source === this && offset >= start && offset <= start + bytes.length,
+    );
     const holds = latest && offset + length <= latest.start + latest.bytes.length;
     const read = holds ? latest : this.readLarge(offset, length, latest);
-    this.large = [...this.large.filter((it) => it !== read), read];
+    large = [...large.filter((it) => it !== read), read];
     return read.bytes.subarray(offset - read.start, offset - read.start + length);
   }
 
   /** Reads what follows the read before it in its tensor, or else begins a tensor, and frees what is not read in turn. */
   private readLarge(offset: number, length: number, before: LargeRead | undefined): LargeRead {
-    const others = this.large.filter((it) => it !== before && it.bytes.length <= this.ahead).slice(1 - IN_TURN);
-    for (const it of this.large) if (!others.includes(it)) free(it.bytes);
-    this.large = others; // should the next lines throw
+    const others = large.filter((it) => it !== before && it.bytes.length <= AHEAD).slice(1 - IN_TURN);
+    for (const it of large) if (!others.includes(it)) free(it.bytes);
+    large = others; // should the next lines throw
     const most = before ? Math.max(length, Math.min(this.ahead, this.size - offset)) : length;
-    return { start: offset, bytes: this.range(offset, most) };
+    return { source: this, start: offset, bytes: this.range(offset, most) };
   }
 
   private block(start: number): Uint8Array {
