@@ -29,11 +29,14 @@ export interface RunnerOptions {
 /**
  * Decides when a figure asks and when it draws. While a control is dragged the question under way
  * is let finish and the newest is asked next, so that something is always seen; at rest whatever
- * is under way is cancelled. A figure out of sight waits until it is seen; one that was seen lets those in sight go
- * before it.
+ * is under way is cancelled. A figure far out of sight waits until it is near; one whose picture is not on the screen
+ * lets the others go before it.
  */
 export class Runner {
+  /** On the screen, or so near that it is soon. */
   private visible = false;
+  /** A part of its picture is on the screen. */
+  private isLookedAt = false;
   private readonly background = new Background(true);
   /** It is computed whether or not it can be seen. */
   private demanded = false;
@@ -63,13 +66,16 @@ export class Runner {
     const sight = new IntersectionObserver(
       (entries) => {
         this.visible = entries[entries.length - 1].isIntersecting;
-        this.rank();
         if (this.visible && this.unseen) this.repaint();
         this.next();
       },
       { rootMargin: '200px' },
     );
     sight.observe(frame.root);
+    new IntersectionObserver((entries) => {
+      this.isLookedAt = entries[entries.length - 1].isIntersecting;
+      this.rank();
+    }).observe(frame.chart);
     frame.provenance = () => this.provenance();
     const actions = {
       cancel: () => this.cancel('Cancelled.'),
@@ -156,7 +162,7 @@ export class Runner {
 
   /** Lets others go first while nobody waits for it. */
   private rank(): void {
-    this.background.is = !!this.figure.background || !(this.visible || this.demanded);
+    this.background.is = !!this.figure.background || !(this.isLookedAt || this.demanded);
   }
 
   /** Computes what was asked although it is out of sight; resolves when nothing is left to compute. */
