@@ -80,12 +80,17 @@ function smoothed(line: readonly Corner[]): Corner[] {
   return points;
 }
 
-/** The borders of regions as an SVG path; x and y map edges of cells to pixels. */
-export function borders(regions: Regions, x: (edge: number) => number, y: (edge: number) => number): string {
+type ToPixels = (edge: number) => number;
+
+/** Finds the borders of regions; returns what makes an SVG path of them, where x and y map edges of cells to pixels. */
+export function borders(regions: Regions): (x: ToPixels, y: ToPixels) => string {
   const wide = regions.columns + 1;
   const round = (value: number) => Math.round(10 * value) / 10;
-  return linesOf(neighboursOf(regions))
-    .map((line) => smoothed(line.map((corner): Corner => [corner % wide, Math.floor(corner / wide)])))
-    .map((points) => `M${points.map(([column, row]) => `${round(x(column))},${round(y(row))}`).join('L')}`)
-    .join('');
+  const lines = linesOf(neighboursOf(regions)).map((line) =>
+    smoothed(line.map((corner): Corner => [corner % wide, Math.floor(corner / wide)])),
+  );
+  return (x, y) =>
+    lines
+      .map((points) => `M${points.map(([column, row]) => `${round(x(column))},${round(y(row))}`).join('L')}`)
+      .join('');
 }

@@ -70,14 +70,14 @@ function summed({ columns, rows, region }: Regions, own: number, covered: Uint8A
 /**
  * Where to write the regions' names, half of whose columns and rows `half` returns: each where most of it lies in its
  * region, clear of the cells `taken` and of the names already placed, there at the middle one of the innermost cells.
- * The region with the most room is named first. Regions too thin for a name get none.
+ * The region with the most room is named first. Regions too thin for a name get none. Yields after each name.
  */
-export function labelPlaces(
+export function* labelPlaces(
   regions: Regions,
   thinnest: number,
   half: (region: number) => [number, number],
   taken: Uint8Array,
-): Place[] {
+): Generator<void, Place[]> {
   const { columns, rows, region } = regions;
   const depth = depths(regions);
   const deepest = new Float32Array(1 + region.reduce((a, b) => (b > a ? b : a), 0));
@@ -85,30 +85,31 @@ export function labelPlaces(
     if (depth[at] > deepest[region[at]]) deepest[region[at]] = depth[at];
   }
   const covered = taken.slice();
-  return [...deepest.keys()]
-    .filter((own) => deepest[own] > thinnest)
-    .sort((a, b) => deepest[b] - deepest[a])
-    .map((own) => {
-      const sums = summed(regions, own, covered);
-      const wide = columns + 1;
-      const [across, up] = half(own).map(Math.ceil);
-      const cells = (2 * across + 1) * (2 * up + 1);
-      let [rank, fit, equal] = [-1, 0, [0]];
-      for (let row = 0, at = 0; row < rows; row++) {
-        const [low, high] = [wide * Math.max(0, row - up), wide * Math.min(rows, row + up + 1)];
-        for (let column = 0; column < columns; column++, at++) {
-          if (region[at] !== own) continue;
-          const [left, right] = [Math.max(0, column - across), Math.min(columns, column + across + 1)];
-          // Free cells of the region below a name at this cell.
-          const inside = sums[high + right] - sums[high + left] - sums[low + right] + sums[low + left];
-          const value = inside + depth[at] / (columns + rows); // below 1
-          if (value > rank) [rank, fit, equal] = [value, inside / cells, []];
-          if (value === rank) equal.push(at);
-        }
+  const named = [...deepest.keys()].filter((own) => deepest[own] > thinnest);
+  const places: Place[] = [];
+  for (const own of named.sort((a, b) => deepest[b] - deepest[a])) {
+    const sums = summed(regions, own, covered);
+    const wide = columns + 1;
+    const [across, up] = half(own).map(Math.ceil);
+    const cells = (2 * across + 1) * (2 * up + 1);
+    let [rank, fit, equal] = [-1, 0, [0]];
+    for (let row = 0, at = 0; row < rows; row++) {
+      const [low, high] = [wide * Math.max(0, row - up), wide * Math.min(rows, row + up + 1)];
+      for (let column = 0; column < columns; column++, at++) {
+        if (region[at] !== own) continue;
+        const [left, right] = [Math.max(0, column - across), Math.min(columns, column + across + 1)];
+        // Free cells of the region below a name at this cell.
+        const inside = sums[high + right] - sums[high + left] - sums[low + right] + sums[low + left];
+        const value = inside + depth[at] / (columns + rows); // below 1
+        if (value > rank) [rank, fit, equal] = [value, inside / cells, []];
+        if (value === rank) equal.push(at);
       }
-      const best = equal[equal.length >> 1];
-      const place = { region: own, column: best % columns, row: Math.floor(best / columns), fit };
-      cellsAround(regions, [place], [2 * across, 2 * up], covered);
-      return place;
-    });
+    }
+    const best = equal[equal.length >> 1];
+    const place = { region: own, column: best % columns, row: Math.floor(best / columns), fit };
+    cellsAround(regions, [place], [2 * across, 2 * up], covered);
+    places.push(place);
+    yield;
+  }
+  return places;
 }

@@ -97,8 +97,12 @@ export class Frame {
    */
   heightInSight(shape: Shape, legend: number): number {
     this.isInSight = true;
-    const room = Math.floor(innerHeight - this.top - this.foot - legend - DESCENT);
-    return Math.max(shape.least, Math.min(room, this.height(shape)));
+    return Math.max(shape.least, Math.min(this.room - legend, this.height(shape)));
+  }
+
+  /** Pixels from the top of the picture to where the first screen ends. */
+  get room(): number {
+    return Math.floor(innerHeight - this.top - this.foot - DESCENT);
   }
 
   private measured(): [width: number, top: number, foot: number] {

@@ -1,4 +1,4 @@
-/** Draws at once, or in steps between which it yields. */
+/** Draws at once, or in steps: it yields wherever what follows may wait for the next frame. */
 export type Drawing = () => void | Generator<unknown, void>;
 
 const waiting = new Set<Drawing>();
@@ -6,9 +6,12 @@ const waiting = new Set<Drawing>();
 let left: Generator<unknown, void> | null = null;
 let scheduled = false;
 
+/** Milliseconds of drawing between two frames after which no further step begins. */
+const SHARE = 4;
+
 /**
- * Draws soon: one step between two frames, so that no task grows long. The picture is built in tasks of
- * its own and shown by the next frame (Frame.put).
+ * Draws soon: as many steps between two frames as fit into their share, so that no task grows long. The picture is
+ * built in tasks of its own and shown by the next frame (Frame.put).
  */
 export function draw(drawing: Drawing): void {
   waiting.add(drawing);
@@ -25,13 +28,17 @@ export function drawNow(drawing: Drawing): void {
 function next(): void {
   setTimeout(() => {
     try {
-      step();
+      const start = performance.now();
+      do step();
+      while (isLeft() && performance.now() - start < SHARE);
     } finally {
-      scheduled = left !== null || waiting.size > 0;
+      scheduled = isLeft();
       if (scheduled) requestAnimationFrame(next);
     }
   });
 }
+
+const isLeft = () => left !== null || waiting.size > 0;
 
 function step(): void {
   const steps = left ?? begin();

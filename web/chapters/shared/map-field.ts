@@ -9,7 +9,7 @@ import { tokenProcesses } from '../../state/setting';
 import { textWidth, type Entry } from '../../charts/legend';
 import type { Frame, Shape } from '../../ui/frame';
 import { borders } from '../../charts/borders';
-import { cellsAround, labelPlaces, type Regions } from '../../charts/regions';
+import { cellsAround, labelPlaces } from '../../charts/regions';
 
 /** The engine's numbers of regimes. */
 export const REGIMES = ['uniform', 'late', 'middle', 'early', 'none'] as const;
@@ -141,8 +141,15 @@ const CLEAR = 8;
 const FITS = 0.97;
 const LITTLE = 0.6;
 
-/** Borders and names of the regimes, in a chart `width` pixels wide; names keep clear of points where they can. */
-export function mapMarks(field: Field, width: number, points: readonly { x: number; y: number }[] = []): Markish[] {
+/**
+ * Borders and names of the regimes, in a chart `width` pixels wide; names keep clear of points where they can. Yields
+ * between its steps.
+ */
+export function* mapMarks(
+  field: Field,
+  width: number,
+  points: readonly { x: number; y: number }[] = [],
+): Generator<void, Markish[]> {
   const { columns, rows } = sizeOf(field.map);
   const regions = { columns, rows, region: placesOf(field.map) };
   const cellsOfPixels = (across: number, up: number): Range => [
@@ -154,12 +161,14 @@ export function mapMarks(field: Field, width: number, points: readonly { x: numb
   const nameOf = (place: number) => (width < NARROW || brief.has(place) ? shortName(PLACES[place]) : PLACES[place]);
   const half = (place: number) => cellsOfPixels((1.1 * textWidth(nameOf(place)) * NAME) / (2 * 12), NAME / 2);
   const placed = () => labelPlaces(regions, rows / 24, half, taken);
-  let names = placed();
+  let names = yield* placed();
   for (const { region, fit } of names) if (fit < FITS) brief.add(region);
-  if (brief.size > 0) names = placed();
+  if (brief.size > 0) names = yield* placed();
+  const path = borders(regions);
+  yield;
   const { x, y } = cellsOf(field);
   return [
-    (_, scales) => borderMark(field, regions, scales.x as Scale, scales.y as Scale),
+    (_, scales) => borderMark(field, path, scales.x as Scale, scales.y as Scale),
     text(
       names.filter(({ fit }) => fit >= LITTLE),
       {
@@ -237,9 +246,9 @@ function edges({ domain, map }: Field, x: Scale, y: Scale) {
   return { x: along(domain.x.map(x), columns), y: along(domain.y.map(y), rows) };
 }
 
-function borderMark(field: Field, regions: Regions, xScale: Scale, yScale: Scale): SVGElement {
+function borderMark(field: Field, path: ReturnType<typeof borders>, xScale: Scale, yScale: Scale): SVGElement {
   const { x, y } = edges(field, xScale, yScale);
-  const d = borders(regions, x, y);
+  const d = path(x, y);
   const look = { fill: 'none', stroke: 'var(--ink)', 'stroke-opacity': 0.55 };
   return element('path', { d, ...look, 'aria-label': 'borders of the regimes' });
 }

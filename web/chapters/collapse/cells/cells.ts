@@ -146,6 +146,8 @@ export class CollapseCells {
   readonly cells: (Cell | null)[] = new Array(CELLS * CELLS).fill(null);
   /** Localization index in the cells of the widened plane, or null while it is not known. */
   localization: Float64Array | null = null;
+  /** Changes with the numbers. */
+  revision = 0;
   /** Stacks that are asked for in each cell. */
   wanted: number;
   readonly key: string;
@@ -195,13 +197,16 @@ export class CollapseCells {
   /** Samples come in their order, so that fewer of them never know more. */
   private take(at: number, cell: Cell): void {
     const known = this.cells[at]?.samples ?? 0;
-    if (cell.refused || cell.samples > known) this.cells[at] = cell;
+    if (!cell.refused && cell.samples <= known) return;
+    this.cells[at] = cell;
+    this.revision++;
   }
 
   private async askLocalization(context: FigureContext): Promise<void> {
     const { value } = await context.run('lines', linesInput(context.state, this.plane));
     // One row a mean: turned, so that rows are variances.
     this.localization = value.map((_, at) => value[(at % WIDE) * WIDE + Math.floor(at / WIDE)]);
+    this.revision++;
   }
 
   /** Localization index in the middle of a cell; NaN while it is not known. */

@@ -10,6 +10,7 @@ import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts
 import { labelPlaces } from '../../../charts/regions';
 import type { Table } from '../../../charts/table';
 import { makeTip, placeTip } from '../../../charts/mark-tip';
+import { child } from '../../../ui/dom';
 import { Frame, type Shape } from '../../../ui/frame';
 import {
   type Cell,
@@ -36,6 +37,10 @@ const SHAPE: Shape = { share: 0.56, least: 320, most: 470 };
 const THINNEST = 0.9;
 /** Size of the names, in pixels. */
 const NAME = 14;
+/** The mark of the present point. */
+const POINT = 'present point';
+/** What a screen reader calls the picture; the caption follows. */
+const LABEL = 'Map over mean and variance: rank collapse, entropy collapse or neither, after the last layer.';
 /** Below this width a name on the map has only its first word. */
 const NARROW = 440;
 
@@ -49,6 +54,9 @@ export class CollapseMapFigure implements Figure {
   private tip = makeTip(this.frame.chart);
   private handle: Handle;
   private chart: Chart | null = null;
+  private bitmap: Bitmap | null = null;
+  /** What chart and bitmap were drawn of. */
+  private drawn: { known: CollapseCells; revision: number; look: string } | null = null;
   /** The newest question, and what is shown: the one before it until it has its first cells. */
   private asked: CollapseCells | null = null;
   private known: CollapseCells | null = null;
@@ -81,15 +89,32 @@ export class CollapseMapFigure implements Figure {
     await this.asked.ask(context);
   }
 
-  paint(): void {
+  *paint() {
     if (this.asked?.isBegun()) this.known = this.asked;
-    const { known, frame } = this;
+    const { known, frame, drawn } = this;
     if (!known) return;
-    const shown = this.shown(known);
-    this.chart = this.map(known, shown);
-    frame.put(this.chart.svg, [this.bitmap(known, shown, this.chart)]);
-    this.placeHandle(known, this.chart);
+    const { revision } = known;
+    const look = this.look();
+    // While the point is dragged over a map that is known, it alone moves.
+    if (drawn?.known !== known || drawn.revision !== revision || drawn.look !== look) {
+      yield* this.draw(known);
+      this.drawn = { known, revision, look };
+    }
+    const { chart, bitmap } = this;
+    if (!chart || !bitmap) return;
+    this.canvas.style.opacity = known === this.asked ? '1' : '0.4';
+    chart.svg.setAttribute('aria-label', this.describe(known));
+    this.placePoint(known, chart);
+    frame.put(chart.svg, [bitmap]);
     frame.say(this.caption(known));
+  }
+
+  /** What the picture depends on beside its numbers and the present point. */
+  private look(): string {
+    const { frame, store } = this;
+    const { collapse_threshold: threshold, shade } = store.state;
+    const colours = [fateColour('alive'), stripOf(fieldRamp(), 2)];
+    return JSON.stringify([threshold, shade, frame.width, frame.room, colours]);
   }
 
   table(): Table | null {
@@ -125,11 +150,24 @@ export class CollapseMapFigure implements Figure {
     return cell !== null && cell.residual >= threshold && cell.entropy >= threshold;
   }
 
-  private map(known: CollapseCells, shown: (Cell | null)[]): Chart {
+  private *draw(known: CollapseCells) {
     const { plane } = known;
+    const shown = this.shown(known);
+    const marks = this.contourMarks(known);
+    yield;
     const isRegions = this.store.state.shade === 'regions';
-    return chartWithLegend({
-      label: this.describe(known),
+    marks.push(
+      ...(isRegions ? [yield* this.nameMarks(plane, shown)] : this.bandMarks(known, shown)),
+      dot([this.position(known)], {
+        r: 7,
+        fill: 'var(--ink)',
+        stroke: 'var(--paper)',
+        strokeWidth: 2.5,
+        ariaDescription: POINT,
+      }),
+    );
+    const chart = chartWithLegend({
+      label: LABEL,
       entries: this.entries(known, shown),
       width: this.frame.width,
       height: (legend) => this.frame.heightInSight(SHAPE, legend),
@@ -138,22 +176,15 @@ export class CollapseMapFigure implements Figure {
       marginBottom: 42,
       x: { domain: plane.x, label: 'mean m →', labelAnchor: 'center', tickFormat: tick, ticks: 9 },
       y: { type: 'log', domain: plane.y, label: 'variance v', tickFormat: decade },
-      marks: [
-        ...this.contourMarks(known),
-        ...(isRegions ? [this.nameMarks(plane, shown)] : this.bandMarks(known, shown)),
-        dot([this.position(known)], {
-          r: 7,
-          fill: 'var(--ink)',
-          stroke: 'var(--paper)',
-          strokeWidth: 2.5,
-          ariaDescription: 'present point',
-        }),
-      ],
+      marks,
     });
+    yield;
+    this.bitmap = this.cells(plane, shown, chart);
+    this.chart = chart;
   }
 
   /** The regions' names, each where its region is widest. */
-  private nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Markish {
+  private *nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Generator<void, Markish> {
     const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.collapse_threshold) };
     const nameOf = (region: number) => {
       const name = FATE_NAMES[FATES[region]];
@@ -164,7 +195,8 @@ export class CollapseMapFigure implements Figure {
         ? [(1.1 * textWidth(nameOf(region)) * NAME * CELLS) / (2 * 12 * this.frame.width), 1]
         : [0, 0];
     const taken = new Uint8Array(CELLS * CELLS);
-    const places = labelPlaces(regions, THINNEST, half, taken).filter(({ region }) => region < FATES.length);
+    const found = yield* labelPlaces(regions, THINNEST, half, taken);
+    const places = found.filter(({ region }) => region < FATES.length);
     const along = (place: number) => (place + 0.5) / CELLS;
     return text(places, {
       x: ({ column, region }) => {
@@ -183,7 +215,7 @@ export class CollapseMapFigure implements Figure {
     });
   }
 
-  private contourMarks({ plane, localization }: CollapseCells) {
+  private contourMarks({ plane, localization }: CollapseCells): Markish[] {
     if (!localization) return [];
     const { x, y } = widened(plane);
     const places = levelPlaces({ columns: WIDE, rows: WIDE, value: localization }, LEVELS, ROOM);
@@ -229,7 +261,7 @@ export class CollapseMapFigure implements Figure {
     );
   }
 
-  private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
+  private cells(plane: Plane, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
     const { canvas } = this;
     const { collapse_threshold: threshold, shade } = this.store.state;
     canvas.classList.toggle('smooth', shade === 'regions');
@@ -243,7 +275,6 @@ export class CollapseMapFigure implements Figure {
       const grid = { columns: CELLS, rows: CELLS, values };
       void paintGrid(canvas, grid, fieldRamp(), (value) => value);
     }
-    canvas.style.opacity = this.known === this.asked ? '1' : '0.4';
     const [left, right] = plane.x.map(x.apply);
     const [low, high] = plane.y.map(y.apply);
     return { canvas, x: left, y: high, width: right - left, height: low - high };
@@ -282,11 +313,14 @@ export class CollapseMapFigure implements Figure {
     return [inside(mean, plane.x), inside(variance, plane.y)];
   }
 
-  private placeHandle(known: CollapseCells, { x, y }: Chart): void {
+  private placePoint(known: CollapseCells, { svg, x, y }: Chart): void {
     const [mean, variance] = this.position(known);
     const { state } = this.store;
     const now = `mean ${short(state.mean)}, variance ${short(state.variance)}`;
     const [px, py] = [x.apply(mean), y.apply(variance)];
+    const dot = child(svg, `[data-mark="${POINT}"] circle`);
+    dot.setAttribute('cx', String(px));
+    dot.setAttribute('cy', String(py));
     const verdict = textOf(this.present(known), state.collapse_threshold);
     this.handle.place(px, py, {
       now: state.mean,
@@ -377,8 +411,7 @@ export class CollapseMapFigure implements Figure {
   }
 
   private describe(known: CollapseCells): string {
-    const what = 'Map over mean and variance: rank collapse, entropy collapse or neither';
-    return `${what}, after the last layer. ${this.caption(known)}`;
+    return `${LABEL} ${this.caption(known)}`;
   }
 }
 
@@ -418,9 +451,6 @@ function rangeOf(values: ArrayLike<number>): [number, number] {
 /** The fates, by the numbers that a map of regions has. */
 const FATES: readonly Fate[] = ['both', 'rank', 'entropy', 'alive'];
 
-/** Pixels of a cell of the canvas: borders between cells are smooth. */
-const FINE = 24;
-
 /** The number of each cell's fate among `FATES`; a cell without values has that of none, 4. */
 function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array {
   return Uint8Array.from(cells, (cell) =>
@@ -430,49 +460,68 @@ function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array
   );
 }
 
-/** Where a pixel lies along one side of the canvas: between the centres of two cells, so far from the first one. */
-interface Between {
-  first: number;
-  second: number;
-  share: number;
+/** Pixels of a cell of the canvas: borders between cells are smooth. */
+const FINE = 24;
+const SIZE = CELLS * FINE;
+
+/** The pixels along one side of the canvas that lie between the centres of a cell and the next one; before the first and behind the last centre too. */
+interface Run {
+  cell: number;
+  next: number;
+  from: number;
+  to: number;
 }
 
-/** The pixels along one side of the canvas. */
-const PLACES: readonly Between[] = Array.from({ length: CELLS * FINE }, (_, at) => {
-  const place = Math.min(CELLS - 1, Math.max(0, (at + 0.5) / FINE - 0.5));
-  const first = Math.floor(place);
-  return { first, second: Math.min(CELLS - 1, first + 1), share: place - first };
-});
+const RUNS: readonly Run[] = Array.from({ length: CELLS }, (_, cell) => ({
+  cell,
+  next: Math.min(CELLS - 1, cell + 1),
+  from: cell === 0 ? 0 : Math.floor((cell + 0.5) * FINE),
+  to: Math.min(SIZE, Math.floor((cell + 1.5) * FINE)),
+}));
+
+/** How far a pixel is from the centre of a cell to that of the next one, as a share. */
+const shareOf = (at: number, { cell }: Run) => Math.min(CELLS - 1, Math.max(0, (at + 0.5) / FINE - 0.5)) - cell;
 
 /** Between two values; NaN where one is missing. */
 const mixed = (one: number, other: number, share: number) => one + share * (other - one);
 
-/** The values of a grid of cells along a line of pixels, at the cells' centres. */
-function across(values: Float64Array, { first, second, share }: Between): Float64Array {
-  const line = values.slice(first * CELLS, (first + 1) * CELLS);
-  return line.map((value, column) => mixed(value, values[second * CELLS + column], share));
-}
+/** Made once: so many pixels for every drawing would have the garbage collector stop the page. */
+let image: ImageData | undefined;
 
 /** Paints the fates on a canvas, residual and entropy interpolated between the centres of the cells. */
 function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], threshold: number): void {
-  const size = CELLS * FINE;
-  canvas.width = canvas.height = size;
+  if (canvas.width !== SIZE || canvas.height !== SIZE) canvas.width = canvas.height = SIZE;
   const context = canvas.getContext('2d');
   if (!context) return;
+  const fates = fatesOf(cells, threshold);
   const residual = Float64Array.from(cells, (cell) => cell?.residual ?? NaN);
   const entropy = Float64Array.from(cells, (cell) => cell?.entropy ?? NaN);
   const colours = new Map(FATES.map((fate) => [fate, packed(fateColour(fate))]));
-  const image = context.createImageData(size, size);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let line = 0; line < size; line++) {
-    const row = PLACES[size - 1 - line]; // the canvas counts from the top
-    const [residuals, entropies] = [across(residual, row), across(entropy, row)];
-    for (let at = 0; at < size; at++) {
-      const { first, second, share } = PLACES[at];
-      const r = mixed(residuals[first], residuals[second], share);
-      const h = mixed(entropies[first], entropies[second], share);
-      if (Number.isNaN(r) || Number.isNaN(h)) continue;
-      pixels[line * size + at] = colours.get(fateOf(r, h, threshold))!;
+  image ??= new ImageData(SIZE, SIZE);
+  const pixels = new Uint32Array(image.data.buffer).fill(0);
+  for (const rows of RUNS) {
+    for (const columns of RUNS) {
+      const corners = [rows.cell, rows.next].flatMap((row) =>
+        [columns.cell, columns.next].map((at) => row * CELLS + at),
+      );
+      const [a, b, c, d] = corners;
+      const fate = FATES[fates[a]];
+      const isOne = fate && corners.every((corner) => fates[corner] === fates[a]);
+      for (let up = rows.from; up < rows.to; up++) {
+        const line = SIZE * (SIZE - 1 - up); // the canvas counts from the top
+        if (isOne) {
+          pixels.fill(colours.get(fate)!, line + columns.from, line + columns.to);
+          continue;
+        }
+        const share = shareOf(up, rows);
+        const [r1, r2] = [mixed(residual[a], residual[c], share), mixed(residual[b], residual[d], share)];
+        const [h1, h2] = [mixed(entropy[a], entropy[c], share), mixed(entropy[b], entropy[d], share)];
+        for (let at = columns.from; at < columns.to; at++) {
+          const along = shareOf(at, columns);
+          const [r, h] = [mixed(r1, r2, along), mixed(h1, h2, along)];
+          if (!Number.isNaN(r) && !Number.isNaN(h)) pixels[line + at] = colours.get(fateOf(r, h, threshold))!;
+        }
+      }
     }
   }
   context.putImageData(image, 0, 0);

@@ -42,9 +42,10 @@ export class DepthFigure implements Figure {
     return this.curves.ask(context);
   }
 
-  paint(): void {
+  *paint() {
     const { known } = this.curves;
-    const { rank } = this.store.state;
+    const { state } = this.store;
+    const { rank } = state;
     if (known.length === 0) return;
     const lists = known.map((curve) => this.points(pointsOf(curve, rank)));
     const domain = rankDomain(rank, lists.flat());
@@ -66,7 +67,8 @@ export class DepthFigure implements Figure {
       { label: AXES[rank], width, height, y, entries: [] },
       known.map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve))),
     );
-    const [entropyTips, entropies] = entropyChart(this.curves, this.store.state, { width, height });
+    yield;
+    const [entropyTips, entropies] = entropyChart(known, this.curves, state, { width, height });
     const [first, second] = [ranks, entropies].map(({ svg }) => svg.viewBox.baseVal.height);
     const parts = [
       { svg: ranks.svg, x: 0, y: wide ? Math.max(0, second - first) : 0 },
@@ -150,6 +152,7 @@ function entropyMeasures(state: Readonly<State>): LayerMeasure[] {
 
 /** How the attention's entropy changes along the layers, with its lower bound; and what its marks say. */
 function entropyChart(
+  known: Curve[],
   curves: StackCurves,
   state: Readonly<State>,
   size: { width: number; height: (legend: number) => number },
@@ -169,7 +172,6 @@ function entropyChart(
       ...curveMarks(curve, pointsOf(curve, meanOf(state)), RANGE, fresh),
     ];
   };
-  const { known } = curves;
   const drawn = depthChart(known, { label, ...size, y, entries: [mean, ...others] }, known.map(marks));
   const lines = [{ measure: meanOf(state), name: 'mean attention entropy' }, ...extremesOf(state)];
   const tips = known.flatMap((curve) =>

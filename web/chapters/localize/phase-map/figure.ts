@@ -159,6 +159,7 @@ export class PhaseMapFigure implements Figure {
     if (drawn?.map !== result.map || drawn.look !== look || drawn.ramp !== fieldRamp()) {
       const ramp = fieldRamp();
       yield* this.draw(result, spots);
+      yield;
       this.drawn = { map: result.map, look, ramp };
     }
     const caption = this.caption();
@@ -179,8 +180,7 @@ export class PhaseMapFigure implements Figure {
     const levels = levelPoints(result, width, spots);
     const taken = [...spots, ...levels, ...contourPoints(result)];
     yield;
-    const names = mapMarks(result, width, taken);
-    yield;
+    const names = yield* mapMarks(result, width, taken);
     this.chart = mapChart(this.frame, result, {
       label: NAME,
       entries: this.entries(),

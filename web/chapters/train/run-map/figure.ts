@@ -82,8 +82,7 @@ export class RunMapFigure implements Figure {
     if (!result) return;
     const styles = stylesOf(this.shown.all);
     const rank = rankOf(styles);
-    const names = mapMarks(result, this.frame.width);
-    yield;
+    const names = yield* mapMarks(result, this.frame.width);
     const drawn = mapChart(this.frame, result, {
       label: this.describe(styles),
       entries: [stripEntry(result), ...runEntries(styles)],
