@@ -20,7 +20,8 @@ struct RowSums {
   double distance = 0;  ///< p_i |i - query|
 };
 
-/// Of a row in single or double precision, in which the terms of the entropy are computed; the sums are in double.
+/// The sums of a row of weights. The terms of the entropy are computed in the precision of the row, and added up in
+/// double.
 template <class Scalar>
 RowSums sums_of(const AttentionRow<Scalar>& row);
 

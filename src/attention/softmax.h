@@ -23,7 +23,7 @@ Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double t
 /// arXiv:2009.14658): the limit of softmax as the temperature goes to 0.
 Eigen::VectorXd hard_softmax(const Eigen::VectorXd& logits);
 
-/// The same for `keys` logits times `scale`, in place.
+/// Replaces `keys` logits, times `scale`, by their hard softmax.
 template <class Scalar>
 void hard_softmax_in_place(Scalar* logits, Eigen::Index keys, Scalar scale) {
   Scalar largest = logits[0] * scale;
@@ -54,7 +54,7 @@ double participation(const Eigen::VectorXd& weights);
 /// p_i (1 - p_i): the derivative of softmax weight i by its own logit, times the temperature.
 Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights);
 
-/// The same derivative of weights of piecewise_linear_softmax: (1 - 1/T)/T inside the linear range, where the
+/// The derivative of a weight of piecewise_linear_softmax by its logit: (1 - 1/T)/T inside the linear range, where the
 /// weight lies between 0 and 1, and 0 elsewhere.
 Eigen::VectorXd piecewise_linear_sensitivity(const Eigen::VectorXd& weights);
 

@@ -31,7 +31,7 @@ class Config {
   /// than `kMostValues`.
   static Config parse(std::string_view text, std::string name = "config.json");
 
-  /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
+  /// Reads the config from a file. Throws FormatError also when it is larger than `kLargestFile`.
   static Config read(ByteSource& source);
 
   /// What messages call it.

@@ -12,7 +12,7 @@
 
 namespace eigenscope {
 
-/// Of a weight matrix: no model is near this wide, and every count of a matrix's elements fits 64 bits.
+/// Largest side of a weight matrix: no model is near this wide, and every count of a matrix's elements fits 64 bits.
 inline constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 
 /// A config.json, or none, seen from some of its objects: a key is looked for in each in turn. An
@@ -23,7 +23,7 @@ class ConfigKeys {
   /// for the outermost object.
   ConfigKeys(const Config* config, std::vector<std::string> objects);
 
-  /// The same config seen from these objects in each of those.
+  /// The config seen from these objects in each of its objects.
   ConfigKeys in(const std::vector<std::string>& objects) const;
 
   /// The value called `key`; nothing where no object has it. Throws as the functions of Config do.

@@ -26,7 +26,7 @@ inline constexpr std::array<const char*, 5> kTypePaths{
     "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
     "vision_config.model_type"};
 
-/// Those that config.json has. A config.json of timm has an architecture such as "vit_base_patch16_224".
+/// The model types that config.json names. A config.json of timm has an architecture such as "vit_base_patch16_224".
 std::vector<std::string> model_types(const Config* config);
 
 /// What a config.json says of the type of its model, for messages.

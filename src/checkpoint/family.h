@@ -21,7 +21,7 @@ enum class HeadLayout {
   kFused,        ///< the same in torch's out x in
   kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
   kGated,  ///< as kSeparate; each head's queries come before as many outputs that gate its output
-  /// Of latent attention: queries and keys are made of normalized compressions of the tokens (LatentNames). By head
+  /// Latent attention: queries and keys are made of normalized compressions of the tokens (LatentNames). By head
   /// the coordinates that turn come last in the queries; its keys, without them, come before its values.
   kLatent,
 };
@@ -112,7 +112,7 @@ struct WindowKeys {
   /// "use_sliding_window" is on. With a default size all types read it.
   std::string_view model_types = {}, switched = {};
   bool typed = false;  ///< a window needs the list "layer_types"
-  /// Of the switched types the layers before the first with a window, where "max_window_layers" does not say.
+  /// Layers of the switched types before the first with a window, where "max_window_layers" does not say.
   std::uint64_t default_before = 0;
 };
 
@@ -180,12 +180,12 @@ struct ExpertNames {
 struct ForwardNames {
   static constexpr std::size_t kMostUsual = 4, kMostForeign = 4;
 
-  /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
+  /// Model types of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
   std::string_view position_embedding = {};  ///< unless positions are rotary
   std::string_view type_embedding = {};
-  /// Of pictures: a convolution with a stride of its kernel's side, the token before those of the patches, and a second
-  /// one, where the file has it.
+  /// Tensors of a model of pictures: a convolution with a stride of its kernel's side, the token before those of the
+  /// patches, and a second one, where the file has it.
   std::string_view patch_embedding = {}, class_embedding = {}, distillation_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings
   int first_position = 0;                ///< row of the position embeddings for the first token
@@ -299,7 +299,7 @@ struct Family {
   /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.
   std::string_view shared_keys_key = {};
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
-  /// Those of a file with several stacks one after another; the last ones may be empty.
+  /// The names of each stack of a file with several, one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
   ForwardNames text = {};
   ForwardNames picture = {};

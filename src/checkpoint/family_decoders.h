@@ -436,7 +436,7 @@ constexpr Family latent() {
   return row;
 }
 
-/// The same of queries that read the tokens.
+/// Latent attention whose queries read the tokens.
 constexpr Family latent_keys() {
   Family row = variant(latent(), "Latent keys", latent().model_types);
   row.text.model_types = latent().text.model_types;

@@ -25,12 +25,12 @@ struct ProjectionTensors {
   std::string input_bias = {};   ///< of the norm that the projection reads, whichever that is
 };
 
-/// Those of one layer's attention.
+/// The tensors of one layer's attention.
 struct LayerTensors {
   int layer = 0;  ///< as numbered in the names
   ProjectionTensors query, key;
   std::string sinks;  ///< a learned logit for each head
-  /// Of the norm that ends the layer before, or the embeddings, where that is what the projections read.
+  /// Gain of the norm that ends the layer before, or the embeddings, where that is what the projections read.
   std::string input_gain;
 };
 
@@ -87,7 +87,7 @@ bool is_known_type(std::string_view model_type);
 std::vector<FamilyMatch> match_families(const std::map<std::string, TensorInfo>& tensors,
                                         const Config* config, const std::string& file);
 
-/// The same for a file of a given family; `config` may be null.
+/// Matches the tensors of a file with those of a given family; `config` may be null.
 FamilyMatch match_tensors(std::shared_ptr<const Family> family,
                           const std::map<std::string, TensorInfo>& tensors, const Config* config,
                           const std::string& file);

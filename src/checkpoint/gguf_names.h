@@ -68,7 +68,7 @@ struct NewName {
   bool first = true;  ///< of the two that are joined
 };
 
-/// The same name where none is known.
+/// The name of a tensor as the family has it; `name` itself where none is known.
 NewName renamed(const std::string& name, const Converted* conversion);
 
 }  // namespace eigenscope

@@ -21,7 +21,7 @@ struct HeadSettings {
   /// Heads in each layer, whatever its width; by default from config.json. Where config.json gives a head
   /// width, the heads of the widest layer: narrower layers have fewer heads of that width.
   std::optional<int> heads = {};
-  /// The same for the stacks of these names; `heads` is for the others.
+  /// Heads per layer of the stacks of these names; `heads` is for the others.
   std::map<std::string, int> stack_heads = {};
   /// Heads of keys in each layer, 0 for as many as heads; by default from config.json or the shapes.
   std::optional<int> key_heads = {};
@@ -66,17 +66,15 @@ struct HeadPlan {
   std::vector<std::string> notes;
 };
 
-/// Layers of one stack may differ in width, as in pruned models. They have heads of one width, that of
-/// the widest layer, but for two cases: a count that `settings` give holds in every layer, and a list in
-/// config.json has a count for each layer. `key_heads` and the offset hold for every stack.
-/// Of a model whose conventions are not known (FamilyMatch::unknown) W is that of the stored weights, and only with
-/// `fold_gains` off and at offset 0. Throws
+/// The plan of a scan. Layers of one stack may differ in width, as in pruned models. They have heads of one width, that
+/// of the widest layer, but for two cases: a count that `settings` give holds in every layer, and a list in config.json
+/// has a count for each layer. `key_heads` and the offset hold for every stack. W of a model whose conventions are not
+/// known (FamilyMatch::unknown) is that of the stored weights, and only with `fold_gains` off and at offset 0. Throws
 /// InvalidArgument, naming the setting ("heads", "key_heads", "fold_gains", "offset", "length", "map_..."), when it is
-/// out of range, does not fit the weights or would need a convention that is not known, or "heads" and "key_heads" when neither they nor the config
-/// give the values that the weights need; FormatError, naming the tensor (or the key of the config),
-/// when the family is unknown, a partner is missing, a weight is not a matrix of numbers, queries and
-/// keys have other inputs, a bias or gain does not fit its weight, or the config does not fit the
-/// weights.
+/// out of range, does not fit the weights or would need a convention that is not known, or "heads" and "key_heads" when
+/// neither they nor the config give the values that the weights need; FormatError, naming the tensor (or the key of the
+/// config), when the family is unknown, a partner is missing, a weight is not a matrix of numbers, queries and keys
+/// have other inputs, a bias or gain does not fit its weight, or the config does not fit the weights.
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings);
 
 }  // namespace eigenscope

@@ -29,9 +29,9 @@ class HeadReader {
   double progress() const {
     return done() ? 1 : static_cast<double>(scan_.heads_read()) / scan_.total_heads();
   }
-  /// Those that are ready, in the order of the checkpoint.
+  /// The reports that are ready, in the order of the checkpoint.
   const std::vector<HeadReport>& reports() const { return reports_; }
-  /// Those of all layers when the job is done; empty unless they were asked for.
+  /// The scores of all layers when the job is done; empty unless they were asked for.
   std::vector<LayerScore> layer_scores() const {
     return layer_scores_ ? layer_scores_->scores() : std::vector<LayerScore>();
   }

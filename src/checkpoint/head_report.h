@@ -48,7 +48,7 @@ struct ReportSettings {
 /// their traces leave the range of the theory.
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
 
-/// The same of a head as the scan yields it, by `settings`: products in the precision of the factors
+/// Reports a head as the scan yields it, by `settings`: products in the precision of the factors
 /// (see products_of_factors), or in double with a covariance, which costs O(d^2 d_h) more. Throws also
 /// when the covariance is of another width.
 HeadReport report_head(const ScannedHead& head, const CentredKernel& kernel,

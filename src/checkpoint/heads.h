@@ -47,8 +47,8 @@ struct FactorsOf {
   /// Not where the projections read something else than a norm's output (or its gain is not folded), queries and
   /// keys are normalized, or W is an average over offsets.
   std::optional<ProjectionInput> query_input = {}, key_input = {};
-  /// Of latent attention, the bound of logit_bound(), which is that of other norms; else, and where it is not known,
-  /// NaN.
+  /// The bound of logit_bound() of a head of latent attention, whose norms are others; NaN for other heads and where it
+  /// is not known.
   double latent_bound = std::numeric_limits<double>::quiet_NaN();
   /// Learned logit that joins the softmax of every row; NaN without one.
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
@@ -69,7 +69,7 @@ using ScannedHead = std::variant<HeadFactors, FactorsOf<float>>;
 /// What is needed of heads: their factors, the products of these and the bound of the logits, or products alone.
 enum class Needed { factors, bounded_products, products };
 
-/// The same in double, whichever it was; not of heads with `latents`.
+/// The head's factors in double precision; `head` must not have `latents`.
 HeadFactors in_double(ScannedHead head);
 
 /// Values that no head may have.
@@ -85,7 +85,7 @@ struct HeadPart {
   double bias = std::numeric_limits<double>::quiet_NaN();  ///< its norm over that of the weight
   NonFinite faults = {};
   std::optional<ProjectionInput> input = {};
-  /// Of latent attention, the projections of the compression, with its gain: rank x d_h of queries, turned and scaled
+  /// A latent head's projections of the compression, with its gain: rank x d_h of queries, turned and scaled
   /// as they are, or empty where they read the tokens; rank x coordinates of keys.
   typename FactorsOf<Scalar>::Matrix latent = {};
 };

@@ -43,7 +43,7 @@ class LayerScores {
   bool has_tiles() const { return tile_ < tiles_.size(); }
   /// Computes the next tile, beside others where there are processors; returns its multiply-adds.
   double score_tile();
-  /// Those of all layers, after finish() and without waiting tiles.
+  /// The scores of all layers, after finish() and without waiting tiles.
   const std::vector<LayerScore>& scores() const { return scores_; }
 
  private:

@@ -20,8 +20,8 @@ struct PickleValue {
       0;  ///< of integers and truth values; offset of a tensor in its storage, in elements
   std::string text =
       {};  ///< of texts; "module name" of a global; key of a storage, whose type is `type`
-  /// Of a storage and a tensor: the name of the storage's class, such as "FloatStorage", or of the type of the elements,
-  /// such as "float8_e4m3fn", where the class is UntypedStorage.
+  /// For a storage and a tensor the name of the storage's class, such as "FloatStorage", or of the type of the
+  /// elements, such as "float8_e4m3fn", where the class is UntypedStorage.
   std::string type = {};
   std::vector<Pointer> items = {};  ///< of lists and tuples; of dicts keys and values in turn
   std::vector<std::uint64_t> shape = {}, strides = {};  ///< of tensors, in elements

@@ -24,8 +24,8 @@ struct RotaryCircuit {
   double previous_token = 0;
 };
 
-/// Of d x d_h factors at offset 0, the logits' factor of `rotary` included. Costs O(d d_h^2 + distances d_h^2).
-/// Throws InvalidArgument ("length") for fewer than two distances, and as products_of_factors does.
+/// The rotary circuit of d x d_h factors at offset 0, the logits' factor of `rotary` included. Costs O(d d_h^2 +
+/// distances d_h^2). Throws InvalidArgument ("length") for fewer than two distances, and as products_of_factors does.
 RotaryCircuit rotary_circuit(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                              const Rotary& rotary, Eigen::Index distances);
 

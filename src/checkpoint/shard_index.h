@@ -24,7 +24,7 @@ class ShardIndex {
   /// it, of more than 255 bytes, or not ending with ".safetensors" or ".bin".
   static ShardIndex parse(std::string_view text, std::string name);
 
-  /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
+  /// Reads the index from a file. Throws FormatError also when it is larger than `kLargestFile`.
   static ShardIndex read(ByteSource& source);
 
   const std::string& name() const noexcept { return name_; }

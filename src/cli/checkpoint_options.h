@@ -25,7 +25,7 @@ class CheckpointOptions {
   bool names(const std::string& path) const;
   /// Gives an input the files of one of them. Throws FormatError for files that are missing, and as open_remote does.
   void give(TypedFields::Reader& reader, const std::string& path) const;
-  /// The same of the only one; nothing where the operation reads none.
+  /// Gives the only checkpoint; nothing where the operation reads none.
   void give(TypedFields::Reader& reader) const;
 
  private:

@@ -96,7 +96,7 @@ class ArrayColumns final : public ResultFields {
 
 /// The result so far.
 Json json_of(const Job& job);
-/// The same with one item in every list, whose keys are those of its items.
+/// A result with one item in every list, whose keys are those of all items.
 Json described(const Job& job);
 
 /// Writes a result to `out`; as CSV its arrays, or, where they have no row, the list of the operation, or, where it has

@@ -54,7 +54,7 @@ class TypedFields {
   std::map<std::string, Typed> typed_;
 };
 
-/// Of the field, or of its parameter.
+/// The meaning of the field, or of its parameter.
 std::string meaning_of(const InputField& field);
 /// What an option's help says: "meaning (range; default)".
 std::string help_of(const InputField& field);

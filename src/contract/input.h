@@ -87,11 +87,11 @@ struct InputField {
   FieldSource source = FieldSource::option;
 
   bool is_number() const { return kind == FieldKind::number; }
-  /// Of a number that is not optional.
+  /// The default of a number that is not optional.
   double default_number() const;
   std::string& text() const { return *std::get<std::string*>(member); }
   std::vector<double>& numbers() const { return *std::get<std::vector<double>*>(member); }
-  /// Of bytes and pictures.
+  /// The member that a field of bytes or of a picture fills.
   std::vector<std::byte>& bytes() const { return *std::get<std::vector<std::byte>*>(member); }
   File& file() const { return *std::get<File*>(member); }
   std::vector<File>& files() const { return *std::get<std::vector<File>*>(member); }

@@ -49,7 +49,7 @@ class ForwardPass {
   int layer() const { return pass_.layer(); }
   /// The first passage of which the next step runs the heads; as many as there are where it runs none.
   std::size_t passage() const { return pass_.unit(); }
-  /// Of how many passages it runs them.
+  /// The number of passages through which the next step runs its heads.
   std::size_t passages_of_step(std::size_t most = kAnyNumber) const;
   /// Passages through layers, of half of the work of a layer each the heads and the rest.
   Eigen::Index steps_done() const;

@@ -117,7 +117,7 @@ class HeadMeter {
 
  private:
   void grow(Eigen::Index length);
-  /// The same of `row`, whose query is counted from the first key that it sees.
+  /// Adds the measures of `row`, whose query is counted from the first key that it sees.
   template <class Scalar>
   void add_row(const AttentionRow<Scalar>& row, const RowPlace& place, const SinkKeys& sinks);
 

@@ -13,7 +13,7 @@ struct HeadPlaces {
   Projection projection = Projection::query;
   HeadLayout layout = {};
   HeadGrid grid = {};
-  /// Of latent attention: coordinates of a head that rotary positions turn, and the others, and the width of its values.
+  /// Coordinates of a head of latent attention that rotary positions turn, the others, and the width of its values.
   /// In the map of queries the former are last; that of keys and values, which reads the compressed tokens, has the
   /// others of a head and then its values.
   Eigen::Index turned = 0, compressed = 0, values = 0;
@@ -41,8 +41,8 @@ class HeadProjection {
   HeadProjection() = default;
   /// The heads at `places` in `map`, times `scale`.
   HeadProjection(const Linear& map, const HeadPlaces& places, float scale);
-  /// The same of a map in a file, in memory where they have at most `most_weights`. Throws FormatError as
-  /// StoredLinear::read.
+  /// Projects by a map in a file, whose weights are held in memory where they are at most `most_weights`. Throws
+  /// FormatError as StoredLinear::read.
   HeadProjection(const StoredLinear& map, const HeadPlaces& places, float scale,
                  Eigen::Index most_weights = kMostWeights);
 

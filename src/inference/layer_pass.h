@@ -45,7 +45,8 @@ class LayerPass {
     if (rest_.done()) end_layer();
     return work;
   }
-  /// The same by shares: does steps until as much work is done as one passage more has of the rest of the layer.
+  /// Does steps, after a passage has been run, until as much work is done as one passage more has of the rest of the
+  /// layer.
   void finish_passage() {
     if (finished_ == 0 && rest_.done()) rest_.start(layer_);
     const auto passages = static_cast<double>(tokens.size());

@@ -40,7 +40,7 @@ class LayerRest {
   }
   /// No layer is begun and not ended.
   bool done() const { return part_ == parts_.size(); }
-  /// Of the layer's multiply-adds, in [0, 1].
+  /// The share of the layer's multiply-adds that is done, in [0, 1].
   double progress() const { return work_done_ / work_; }
 
  private:
@@ -87,10 +87,10 @@ class LayerRest {
   Eigen::Index row_ = 0, column_ = 0;   // of the next step
   std::shared_ptr<const Block> block_;  // from output row_ on; null where it is still to be read
   std::vector<std::shared_ptr<Block>> blocks_;
-  // Of the part: tokens that entered the layer, what the heads read or the states that the MLP reads, its hidden
+  // The part's tokens that entered the layer, what the heads read or the states that the MLP reads, its hidden
   // states, and what the output projection or the MLP gives.
   Eigen::MatrixXf entered_, states_, hidden_, projected_;
-  // Of a mixture: the states of all tokens, the weights of the experts, and the sum of what they gave; states_ and
+  // A mixture's states of all tokens, the weights of the experts, and the sum of what they gave; states_ and
   // those after it are then of the tokens of one expert.
   Eigen::MatrixXf all_states_, routed_, mixed_;
   std::vector<Eigen::Index> columns_of_expert_;

@@ -73,7 +73,7 @@ class StoredLinear {
   std::string name_;
   Eigen::Index out_ = 0, in_ = 0;
   Eigen::Index begin_ = 0;  // of the matrix in the tensor, in elements
-  // Of the matrix's outputs those of this map, and how many it has.
+  // This map's outputs among those of the matrix, and how many the matrix has.
   Eigen::Index first_ = 0, step_ = 1, all_ = 0;
   bool inputs_first_ = false;
   Eigen::VectorXf bias_;

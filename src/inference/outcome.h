@@ -50,7 +50,7 @@ class OutcomeReader {
   bool done() const { return row_ == rows_; }
   /// The share of the steps that are done, in [0, 1].
   double progress() const;
-  /// Those of the passages, when done().
+  /// The outcomes of the passages, when done().
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
  private:

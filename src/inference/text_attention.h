@@ -68,13 +68,13 @@ class TextAttention {
   /// The layers that are done, and their heads.
   const std::vector<LayerOnText>& layers() const { return layers_; }
   const std::vector<HeadOnText>& heads() const { return heads_; }
-  /// Those of these heads, passage by passage in each layer; empty where they are not kept.
+  /// The weights of the kept heads, passage by passage in each layer; empty where none are kept.
   const std::vector<HeadWeights>& weights() const { return weights_; }
-  /// Those of these heads: for each the passages with its largest weights, the largest first.
+  /// For each of the kept heads the passages with its largest weights, the largest first.
   const std::vector<LargestWeight>& largest_weights() const { return largest_weights_; }
 
  private:
-  /// Of one passage, or of all of them.
+  /// What a head does on one passage, or on all of them.
   struct HeadOnPassage {
     HeadMeter meter;
     PatternMeter patterns;

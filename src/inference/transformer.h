@@ -39,8 +39,8 @@ struct StoredRest {
   std::optional<StoredMixture> mixture;
 };
 
-/// Of latent attention: the width of what keys and values are made of, and of a head's coordinates that rotary positions
-/// turn, of the others and of its values.
+/// Widths of latent attention: of the compression that keys and values are made of, and of a head's coordinates that
+/// rotary positions turn, of the others and of its values.
 struct LatentWidths {
   Eigen::Index rank = 0, turned = 0, compressed = 0, values = 0;
 };
@@ -61,9 +61,9 @@ class Transformer {
   const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
   /// Whether no query sees a later token.
   bool causal() const { return rules_.front().causal; }
-  /// Of the tokens that leave the layers.
+  /// d, the width of the tokens that leave the layers.
   Eigen::Index width() const { return width_; }
-  /// Of the token embeddings.
+  /// The width of the token embeddings.
   Eigen::Index embedding_width() const { return embedding_width_; }
   int layers() const { return layers_; }
   /// Whether the MLP of a layer is a mixture of experts.
@@ -77,15 +77,15 @@ class Transformer {
   float output_cap() const { return output_cap_; }
   /// Token ids are below this; 0 of a model of pictures.
   Eigen::Index vocabulary() const { return vocabulary_; }
-  /// Of a model of pictures; null for text.
+  /// The patches of a model of pictures; null for text.
   const PatchEmbedding* patches() const { return patches_ ? &*patches_ : nullptr; }
 
   /// The tokens (as wide as embedding_width() where nothing projects them) that enter the first layer, one a column;
   /// the first of them is at position `first`. Throws InvalidArgument: "token" for an id out of range, "length" for no
   /// tokens or more than positions(); FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf embed(std::span<const int> ids, Eigen::Index first = 0) const;
-  /// Those of a passage of text, or of a picture where the model reads pictures. Throws also InvalidArgument ("image")
-  /// for patches of another number or size.
+  /// The embeddings (d x T) of a passage of text, or of a picture where the model reads pictures. Throws also
+  /// InvalidArgument ("image") for patches of another number or size.
   Eigen::MatrixXf embed(const Passage& passage) const;
 
   /// Token embeddings of the ids [begin, end), one a row, before they are projected to width(). Throws FormatError for
@@ -95,8 +95,8 @@ class Transformer {
   /// All weights of a layer without a mixture of experts, from 0 to layers() - 1, in memory. Throws FormatError naming
   /// the tensor that cannot be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
-  /// Those that its heads need: queries, keys, values, and the norm of their attention. Projections with
-  /// more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
+  /// Reads the weights that the heads of a layer need: queries, keys, values, and the norm of their attention.
+  /// Projections with more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
   LayerWeights read_heads(int layer,
                           Eigen::Index most_weights = HeadProjection::kMostWeights) const;
   /// The others. Reads norms and biases; throws FormatError naming the tensor that cannot be read, has another shape
@@ -158,9 +158,9 @@ class Transformer {
   StoredLinear linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
   /// Factors of a branch's output; empty where the file has none.
   Eigen::VectorXf read_scale(std::string_view pattern, int layer) const;
-  /// Of tokens; no norm for an empty name.
+  /// Reads a norm over the tokens' coordinates; no norm for an empty name.
   Norm read_norm(std::string_view pattern, int layer = 0) const;
-  /// Of the outputs of a projection, each of its heads or all of them; no norm where the file has none.
+  /// Reads the norm of a projection's outputs, for each of its heads or all of them; no norm where the file has none.
   Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;

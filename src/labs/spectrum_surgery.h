@@ -70,8 +70,8 @@ struct SurgeryRow : HeadEffect {
   double dose = 0;
   int draw = 0;
   double theory_localization = 0;  ///< of the traces of A, for the walk of level 0
-  /// Of the measured passages, nats per predicted token, where SurgerySettings::loss asks for it: with the edited head,
-  /// and with a head of which all attention weights are 0.
+  /// Loss on the measured passages in nats per predicted token, where SurgerySettings::loss asks for it: with the
+  /// edited head, and with a head of which all attention weights are 0.
   double loss = kUnknown, loss_without = kUnknown;
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

@@ -31,7 +31,7 @@ struct HeadInMetric {
   double trace = kUnknown;
   /// ||C^(1/2) W C^(1/2)||_F: standard deviation of the logits of independent centred tokens.
   double spread = kUnknown;
-  /// The same two of the covariance around the mean token of each position (smoothed_by_position), that of
+  /// The trace and the spread in the covariance around the mean token of each position (smoothed_by_position), that of
   /// the content without position; NaN with C = I.
   double trace_content = kUnknown, spread_content = kUnknown;
   double components = kUnknown;       ///< WeightedSpectrum::components

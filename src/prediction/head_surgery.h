@@ -127,7 +127,7 @@ class SurgeryPass {
   /// The heads of layer() can be prepared.
   bool ready() const { return collected_ == states_.size(); }
   int layer() const { return layer_; }
-  /// Of the passages of layer() the share that is done, in [0, 1].
+  /// The share of the passages of layer() that is done, in [0, 1].
   double progress() const;
   PreparedHead head(int number) const;
 

@@ -16,7 +16,7 @@ struct PredictionPassages {
   std::vector<Passage> ceiling;     ///< others of the measured text, measured too; may be empty
   /// The statistics are of the measured text too: so their passages give the ceiling.
   bool same_text = false;
-  /// Of another text than the measured one, measured too; may be empty.
+  /// Passages of another text, measured beside the first; may be empty.
   std::vector<Passage> transfer = {};
 };
 

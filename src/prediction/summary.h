@@ -35,7 +35,7 @@ Agreement constant_agreement(const std::vector<HeadPrediction>& heads,
                              const PredictedMeasure& measure, double value,
                              const Resamples& resamples);
 
-/// The same of the median of the measured values: the best constant.
+/// The agreement of the best constant, the median of the measured values, with these.
 Agreement null_agreement(const std::vector<HeadPrediction>& heads, const PredictedMeasure& measure,
                          const Resamples& resamples);
 

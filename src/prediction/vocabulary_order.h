@@ -21,7 +21,7 @@ struct VocabularyLayout {
   int first_word = 0;
   /// Ids that may stand in a sequence beside words: single characters, parts of words. Ascending.
   std::vector<int> ordinary;
-  /// Those of them that independent draws can put side by side. Ascending.
+  /// The tokens above that independent draws can put side by side, ascending.
   std::vector<int> separate;
 };
 

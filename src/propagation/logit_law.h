@@ -56,9 +56,8 @@ struct LogitLaw {
 /// finite T, any kernel and non-symmetric W. Throws InvalidArgument as check_traces does.
 LogitLaw logit_law(const CentredKernel& kernel, const Traces& traces);
 
-/// Of several queries, each as likely: by key, the mean and the standard deviation of its centred
-/// logit over the sequences and the queries that see it. `kernels` is not empty and ends with the
-/// longest.
+/// The law of the logits where each of several queries is as likely: by key, the mean and the standard deviation of its
+/// centred logit over the sequences and the queries that see it. `kernels` is not empty and ends with the longest.
 LogitLaw logit_law(std::span<const CentredKernel> kernels, const Traces& traces);
 
 }  // namespace eigenscope

@@ -71,7 +71,7 @@ struct Propagation {
 /// Throws InvalidArgument as check_traces and propagation_probability do.
 Propagation propagate(const CentredKernel& kernel, const Traces& traces, double temperature);
 
-/// The same of several queries, each as likely: rho_i is the mean over the queries that see key i,
+/// Predicts L where each of several queries is as likely: rho_i is the mean over the queries that see key i,
 /// each with its own number of keys in the place of T; everything else follows from this profile.
 /// `kernels` as for logit_law.
 Propagation propagate(std::span<const CentredKernel> kernels, const Traces& traces,

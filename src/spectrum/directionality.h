@@ -13,8 +13,9 @@ namespace eigenscope {
 /// are coordinates of the query's token, columns of the key's. NaN below two rows.
 double directionality(const Eigen::VectorXd& rows, const Eigen::VectorXd& columns);
 
-/// The same of W = query key^T, both d x d_h, with its bare products (products_of_factors), in O(d d_h^2) without
-/// forming W. Squared norms are off by 1e-16 times the largest, those of factors in single precision by 1e-6 of it.
+/// The directionality of W = query key^T, both d x d_h, with its bare products (products_of_factors), in O(d d_h^2)
+/// without forming W. Squared norms are off by 1e-16 times the largest, those of factors in single precision by 1e-6 of
+/// it.
 double directionality_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                                  const FactorProducts& products);
 double directionality_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key,

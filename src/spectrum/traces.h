@@ -65,7 +65,7 @@ struct FactorProducts {
 /// empty, or an entry is not finite.
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
 
-/// The same in twice the speed for factors of less precision than a float's: sums over 512 of the d
+/// Products of factors of less precision than a float's, in half the time: sums over 512 of the d
 /// rows are floats, which are added up in double. An entry is off by at most 512 2^-24 = 3e-5 of the
 /// norms of its two columns, by about 1e-6 as rounding goes. Where squares leave the range of floats
 /// it is done in double.
@@ -75,7 +75,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::Ma
 /// the range of floats.
 bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight);
 
-/// The same of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative): the products are
+/// Products of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative):
 /// key^T Sigma query, query^T Sigma query and key^T Sigma key, so that the traces are xi, eta_S and eta_F in
 /// that frame. In O(d^2 d_h). Throws also "covariance" for another shape.
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,

@@ -21,7 +21,7 @@ class RankedPairs {
   std::vector<Eigen::Index> a_, b_;  // place of each value among the different ones
 };
 
-/// The same of all pairs.
+/// Spearman's rank correlation of all pairs.
 double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
 /// The correlation of a and b at a fixed third quantity c, of the correlations of each two of them.

@@ -18,7 +18,7 @@ class InvalidArgument : public std::invalid_argument {
       : std::invalid_argument(field + " must " + must + (found.empty() ? "" : ": " + found)),
         field_(std::move(field)) {}
   const std::string& field() const noexcept { return field_; }
-  /// The same refusal of another field: of the file, say, that a refused text came from.
+  /// This refusal in the name of another field: of the file, say, that a refused text came from.
   InvalidArgument of(std::string field) const {
     return {std::move(field), std::string(what()).substr(field_.size() + sizeof(" must ") - 1)};
   }

@@ -52,7 +52,7 @@ struct Product {
 template <class Scalar, class Sum>
 void multiply(Eigen::Index inner, std::span<const Product<Scalar, Sum>> products);
 
-/// The same for one.
+/// Forms one product.
 template <class Scalar>
 void multiply(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner, Factor<Scalar> a,
               Factor<Scalar> b, Scalar* c, Eigen::Index leading, bool add = false) {

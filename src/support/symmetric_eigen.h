@@ -11,7 +11,7 @@ struct SymmetricEigen {
   Eigen::MatrixXd vectors;  ///< n x n, orthonormal: column i belongs to values[i].
 };
 
-/// Of both functions `matrix` is n x n, and its lower triangle is read. They throw std::runtime_error where the
+/// `matrix` is n x n, and its lower triangle is read. Both functions throw std::runtime_error where the
 /// iteration does not converge, as with entries that are not finite. Eigen's solver is compiled in their file alone,
 /// since each file that names it takes seconds.
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);

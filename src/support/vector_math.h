@@ -41,7 +41,7 @@ EIGENSCOPE_INLINE float log_unit(float x) {
   return s * series + exponent * 0.69314718f;
 }
 
-// The same in double precision, relative error below 4e-16. The exponent becomes a number by the lowest bits of
+// ln x in double precision, relative error below 4e-16. The exponent becomes a number by the lowest bits of
 // 2^52, for vectors of WebAssembly have no conversion from 64-bit integers.
 EIGENSCOPE_INLINE double log_unit(double x) {
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdu;
@@ -84,7 +84,7 @@ EIGENSCOPE_INLINE float exp_nonpositive(float x) {
   return zero_where(x < -87.0f, series * power);
 }
 
-// The same in double precision, relative error below 4e-16; 0 below -708. Adding 1.5 * 2^52 rounds to
+// exp x in double precision, relative error below 4e-16; 0 below -708. Adding 1.5 * 2^52 rounds to
 // an integer that then lies in the lowest bits.
 EIGENSCOPE_INLINE double exp_nonpositive(double x) {
   constexpr double kRounder = 6755399441055744.0;
@@ -116,7 +116,7 @@ EIGENSCOPE_INLINE float normal_cdf(float x) {
   const float tail = exp_nonpositive(-0.5f * size * size) * series;
   return x < 0 ? tail : 1.0f - tail;
 }
-// The same of doubles by libm, whose bits may differ in WASM.
+// The normal distribution function of doubles by libm, whose bits may differ in WASM.
 EIGENSCOPE_INLINE double normal_cdf(double x) {
   return 0.5 * std::erfc(-x * 0.70710678118654752440);
 }

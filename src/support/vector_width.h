@@ -8,7 +8,7 @@ namespace eigenscope {
 
 // A function compiled for wider vectors only uses them in what is inlined into it.
 #define EIGENSCOPE_INLINE inline __attribute__((always_inline))
-/// The same for a lambda, behind its parameters.
+/// Inlines a lambda; stands behind its parameters.
 #define EIGENSCOPE_INLINE_LAMBDA __attribute__((always_inline))
 
 /// Bits of the widest vectors to use: 512 with AVX-512, 256 with AVX2, else 128, which WebAssembly has.
@@ -40,8 +40,8 @@ void with_widest_vectors(const Work& work) {
   work(VectorBytes<16>());
 }
 
-/// The same for work() that does not need to know the width. Loops of independent entries and lane_sum give the same
-/// bits with vectors of any width.
+/// Calls work() that does not need to know the width, compiled for the widest vectors. Loops of independent entries and
+/// lane_sum give the same bits with vectors of any width.
 template <class Work>
 void in_widest_vectors(const Work& work) {
   with_widest_vectors([&](auto) EIGENSCOPE_INLINE_LAMBDA { work(); });

@@ -49,7 +49,7 @@ Eigen::MatrixXd kernel_matrix(const TokenProcess& process);
 /// from the kernel itself; any other kernel gets a Cholesky factor.
 class KernelFactor {
  public:
-  /// Of the first `count` positions (1 to T; all of them by default). Throws InvalidArgument
+  /// The factor over the first `count` positions (1 to T; all of them by default). Throws InvalidArgument
   /// ("tokens") when the kernel is not positive definite to rounding.
   KernelFactor(const TokenProcess& process, Eigen::Index count);
   explicit KernelFactor(const TokenProcess& process) : KernelFactor(process, process.length) {}

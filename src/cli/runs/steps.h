@@ -20,7 +20,7 @@ CheckpointName checkpoint_name(const std::string& path);
 /// Names the steps in the folder of a checkpoint that is opened itself, if there are any.
 void note_steps_in(const std::string& path);
 
-/// The same paths, those of one run that have steps in their names (step_in_name) in the order of their steps, in the
+/// Orders paths: those of one run that have steps in their names (step_in_name) in the order of their steps, in the
 /// places that they have together. Throws InvalidArgument ("MODEL") for two names of one step.
 std::vector<std::string> in_step_order(const std::vector<std::string>& paths);
 

@@ -38,8 +38,8 @@ class RunFolder {
   void export_as(const Trainer& trainer, TensorFormat format) const;
   /// The file weights.safetensors: Trainer::weights.
   void save_weights(const Trainer& trainer, TensorFormat format) const;
-  /// The same in 16 bits as a checkpoint of its own, in a folder such as steps/step0500: the step with as many digits
-  /// as the run's last one.
+  /// Saves the parameters in 16 bits as a checkpoint of its own, in a folder such as steps/step0500: the step with as
+  /// many digits as the run's last one.
   void save_step(const Trainer& trainer) const;
 
  private:
