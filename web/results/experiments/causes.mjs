@@ -221,11 +221,29 @@ const costOf = (path, share) => costs().find((row) => row.path === path && row.s
 
 /** What sentences say in words: whether it holds, and what it is. */
 const CLAIMS = {
-  'plain-stays-or-grows': () => {
-    const [least, ...larger] = ['1e-5', '1e-4', '1e-3'].map((c) => methodOf(`plain-k2-${c}`).deviation);
-    const isKept = Math.abs(least - 1) < 0.1 && larger.every((deviation) => deviation > 1);
-    return [isKept && costOf('plain-k2', 0.75).reached === 0, 'the plain form keeps or raises the deviation'];
+  'plain-dearest': () => {
+    const { cost } = costOf('plain-k2', 0.75);
+    const others = costs().filter(
+      ({ path, share, reached }) => share === 0.75 && reached > 1 && !path.startsWith('plain'),
+    );
+    return [others.every(({ high }) => high < cost), 'where the plain form has the deviation it costs the most'];
   },
+  'null-cheapest': () => {
+    const isLeast = (own) =>
+      costs().every(
+        ({ path, share, low }) => share !== own.share || path === own.path || low === null || own.high < low,
+      );
+    return [
+      costs()
+        .filter(({ path }) => path === 'metric-k0')
+        .every(isLeast),
+      'without a target the penalty in the tokens’ metric is the cheapest at each deviation',
+    ];
+  },
+  'none-gains': () => [
+    methods().every(({ method, high }) => method === 'none' || high === null || high >= 0),
+    'no method ends below the baseline',
+  ],
   bounded: () => {
     const { failed, checks } = verdictOf(1);
     return [failed === 0 && checks.every(({ high }) => high < 0), 'the deviation falls with c and no run fails'];
@@ -315,6 +333,11 @@ export const numbers = {
   'warning-least': (name, field, digits) => {
     const rows = warned(WARNINGS[name], 'signal').filter(({ group }) => group === 'hypothesis');
     return shown(Math.min(...rows.map((row) => row[field])), digits);
+  },
+  /** The largest mean loss minus the baseline's of the methods with a strength. */
+  'cost-largest': (strength) => {
+    const costs = methods().filter(({ method }) => method.endsWith(`-${strength}`));
+    return shown(Math.max(...costs.map(({ cost }) => cost)), 3);
   },
   /** Mean loss minus the baseline's of a method. */
   ...estimated('method-cost', methodOf, 3, 'cost'),

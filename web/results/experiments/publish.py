@@ -76,17 +76,10 @@ PAPER = [
 
 # Of the plan in causes/README.md: the strengths of its stages.
 TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8", "temperature-32"]
-WEAK, STRONG = ["1e-5", "1e-4", "1e-3"], ["1e-4", "1e-3", "1e-2"]
-WHOLE = [*STRONG, "1e-1", "1"]
+STRENGTHS = ["1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"]
 PATHS = {
-    f"{form}-k{k}": [f"{form}-k{k}-{strength}" for strength in strengths]
-    for form, k, strengths in (
-        *(("metric", k, STRONG) for k in (0, 4)),
-        ("metric", 2, WHOLE),
-        *((form, 0, WEAK) for form in ("frobenius", "effective", "plain")),
-        ("frobenius", 2, [*WEAK, "1e-2"]),
-        *((form, 2, WEAK) for form in ("effective", "plain", "random")),
-    )
+    path: [f"{path}-{strength}" for strength in STRENGTHS]
+    for path in [*(f"{form}-k{k}" for form in ("plain", "frobenius", "effective", "metric") for k in (0, 2, 4)), "random-k2"]
 } | {"temperature": TEMPERATURES}
 
 EQUAL_DEVIATION = {
@@ -289,7 +282,7 @@ EXPERIMENTS = {
             call(analyses.equal_deviation, **EQUAL_DEVIATION),
             call(
                 analyses.deviation_verdicts,
-                **{"family": EQUAL_DEVIATION, "part": "bias_part", "path": "metric-k2", "strengths": WHOLE},
+                **{"family": EQUAL_DEVIATION, "part": "bias_part", "path": "metric-k2", "strengths": STRENGTHS},
                 **{"rivals": ["plain-k2", "frobenius-k2", "effective-k2"], "least": 0.1, "limit": 0.1},
             ),
             call(analyses.bias_shares, baseline="none", variance="logit_variance", part="bias_part"),
