@@ -27,7 +27,8 @@ export default defineConfig(({ mode }) => {
       // Colours are written with light-dark(), which every browser that runs the engine knows.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
-      modulePreload: false,
+      // The script of the other chapters is asked for beside its styles, not after them.
+      modulePreload: { polyfill: false },
       // A page from the disk may load no second script.
       rolldownOptions: { output: { codeSplitting: !single } },
       chunkSizeWarningLimit: 1200,

@@ -5,7 +5,7 @@ import './styles/figures.css';
 import './styles/print.css';
 import { startLocalize, type LocalizeFigures } from './chapters/localize/chapter';
 import { addSample, firstResult } from './chapters/localize/first';
-import { open, play } from './chapters/localize/opening';
+import { open } from './chapters/localize/opening';
 import { LocalizationFigure } from './chapters/localize/lead/figure';
 import type { Chapter } from './chapters/shared/page';
 import { once } from './chapters/shared/once';
@@ -43,20 +43,23 @@ const say = wireLinkNotice(state);
 // Neither a link nor the address of an embedded figure says what to show.
 const isBare = location.search === '' && ['', `#${state.view}`].includes(location.hash);
 state.readAddress();
-if (isBare) open(localize);
+const play = isBare && open(localize);
 showEmbedded(state, say);
 tellParent(state);
 const lead = new LocalizationFigure(localize, heads, firstResult(localize.state));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
-if (isBare) lead.answered.once(() => play(localize, lead.handle));
+if (play) lead.answered.once(() => play(lead.handle));
 
 /** The heads of the sample, which no figure of the first screen waits for. */
 const sample = once(() => addSample(heads, localize));
 sample().catch((error: Error) => say(error.message));
+/** The script of what is not on the first screen, which is asked for at once where a link leads to it. */
+const others = once(othersScript);
+if (state.view !== 'localize') void others();
 
-/** Starts what is not on the first screen. Its script is loaded now. Returns the files that it reads. */
+/** Starts what is not on the first screen, whose script is loaded now at the latest. Returns the files that it reads. */
 async function startRest(figures: LocalizeFigures) {
-  const script = await othersScript();
+  const script = await others();
   script.insertMarkup();
   if (!document.documentElement.dataset.embed) showEmbedded(state, say);
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wireButtons(state, view);

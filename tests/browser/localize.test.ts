@@ -336,3 +336,21 @@ test('the handle of the lead figure goes as far as the slider, and its axis grow
   await page.locator('#field-localize-variance').fill('0.1');
   await expect.poll(() => ticks.allTextContents()).not.toContain('10⁴');
 });
+
+test('a setting chosen before the engine has arrived stays: the opening run does not begin', async () => {
+  const { page } = await visit(browser, 'about:blank', { settle: false });
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route('**/*.wasm', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(host.address);
+  await page.locator('#figure-lead svg[role="img"]').waitFor();
+  await go(page, '#localize?variance=1&mean=0.6');
+  release();
+  await settled(page, 'lead');
+  await page.waitForTimeout(500); // the run would be under way
+  const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
+  expect(await handle.getAttribute('aria-valuenow')).toBe('1');
+});
