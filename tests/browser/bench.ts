@@ -54,12 +54,12 @@ async function repeated<T>(measure: () => Promise<T>): Promise<T[]> {
   return values;
 }
 
-/** Opens the page; seconds from the navigation to the frame after its first figure or card of a lab is there. */
+/** Opens the page; seconds from the navigation to the frame after its first figure, card of a lab or curve of a run is there. */
 async function paintedOn(page: Page, address: string): Promise<number> {
   await page.addInitScript(() => {
     const look = () => {
-      const picture = '[role="tabpanel"]:not([hidden]) :is(.figure svg[role="img"], [data-card] svg)';
-      if (!document.querySelector(picture)) requestAnimationFrame(look);
+      const pictures = '.figure svg[role="img"], .lab-cards svg, [data-comparison-runs] svg circle';
+      if (!document.querySelector(`[role="tabpanel"]:not([hidden]) :is(${pictures})`)) requestAnimationFrame(look);
       else requestAnimationFrame((time) => Object.assign(window, { painted: time / 1000 }));
     };
     requestAnimationFrame(look);
