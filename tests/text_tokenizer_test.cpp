@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "minilm.h"
+#include "text/gguf_pre_tokenizers.h"
 #include "text/passages.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
@@ -165,7 +166,7 @@ TEST_CASE("a long word merges as quickly as its length allows", "[text]") {
 
 TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
   const auto pieces = [](const std::string& text) {
-    return pieces_of({Split{Pattern::gpt2}}, text);
+    return pieces_of({Split{Pattern(kGpt2Pattern)}}, text);
   };
   CHECK(pieces("Hello world's end") == "Hello| world|'s| end|");
   CHECK(pieces("we'll  go\n\n now") == "we|'ll| | go|\n\n| now|");
@@ -176,29 +177,95 @@ TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
 }
 
 TEST_CASE("pieces of later models keep prefixes, line ends and capitals apart", "[text]") {
-  const auto pieces = [](Pattern pattern, const std::string& text) {
-    return pieces_of({Split{pattern}}, text);
+  const auto pieces = [](const std::string& name, const std::string& text) {
+    std::vector<PreTokenizer> stages;
+    for (const std::string_view pattern : gguf_pre_tokenizer(name).patterns) {
+      if (!pattern.empty()) stages.push_back(Split{Pattern(pattern)});
+    }
+    return pieces_of(stages, text);
   };
-  CHECK(pieces(Pattern::llama3, "we'LL (go) 12345!?\n\n x  y") ==
+  CHECK(pieces("llama3", "we'LL (go) 12345!?\n\n x  y") ==
         "we|'LL| (|go|)| |123|45|!?\n\n| x| | y|");
-  CHECK(pieces(Pattern::qwen2, "a 12 \r\n b") == "a| |1|2| \r\n| b|");
-  CHECK(pieces(Pattern::gpt4o, "CamelCase HTTPServer's a/b//\n") ==
+  CHECK(pieces("qwen2", "a 12 \r\n b") == "a| |1|2| \r\n| b|");
+  CHECK(pieces("gpt-4o", "CamelCase HTTPServer's a/b//\n") ==
         "Camel|Case| HTTPServer's| a|/b|//\n|");
-  CHECK(pieces(Pattern::gpt4o, "ABCß 1234") == "ABCß| |123|4|");
-  CHECK(pieces(Pattern::clip, "it's 12!? ab") == "it|'s| |1|2|!?| |ab|");
+  CHECK(pieces("gpt-4o", "ABCß 1234") == "ABCß| |123|4|");
+  CHECK(pieces("kimi-k2", "CamelCase's 東京abc 1234") == "Camel|Case's| |東京|abc| |123|4|");
+  CHECK(pieces("deepseek-v3", "it's x+1 東京は $5\n 1234") ==
+        "it|'s| x|+|1| |東京は| $|5|\n| |123|4|");
+  CHECK(pieces("deepseek-llm", "ab ж!?\n  x  ") == "ab| ж|!?|\n| | x|  |");
+}
+
+TEST_CASE("a pattern matches as Oniguruma does", "[text]") {
+  const auto pieces = [](const std::string& pattern, const std::string& text) {
+    return pieces_of({Split{Pattern(pattern)}}, text);
+  };
+  CHECK(pieces("a|ab", "xaby") == "x|a|by|");  // the first alternative, not the longest
+  CHECK(pieces("(?:a|ab)c", "xabcy") == "x|abc|y|");
+  CHECK(pieces("(ab)+c", "abababc") == "abababc|");
+  CHECK(pieces("(?:ab){2,3}", "abababab") == "ababab|ab|");
+  CHECK(pieces("a{2}b?|x{2,}", "aaabxxx") == "aa|ab|xxx|");
+  CHECK(pieces("a+ab", "aaab") == "aaab|");
+  CHECK(pieces("a++ab|b", "aaab") == "aaa|b|");
+  CHECK(pieces("a(?=b(?!c))", "abcab") == "abc|a|b|");
+  CHECK(pieces(" +$", " a  \n  ") == " a|  |\n|  |");
+  CHECK(pieces("(?i:A[b-d]x)|é", "aBX éÉ aEx") == "aBX| |é|É aEx|");
+  CHECK(pieces(R"([^\]\-a-c&]+.)", "ab]xy-&\n") == "ab]|xy-|&\n|");
+  CHECK(pieces(R"([\p{Lu}\p{Nd}\P{C}]?\p{Han}\p{M}*)", "A東々\u0301") == "A東|々\u0301|");
+  CHECK(pieces(R"(\d+|\D\S)", "12\u0664³ab c") == "12\u0664|³a|b| c|");
+}
+
+TEST_CASE("a pattern is refused with the part that is not supported", "[text]") {
+  const auto refused = [](const std::string& pattern) {
+    return failure_of([&] { Pattern{pattern}; }).message;
+  };
+  CHECK(refused("ab(?<=c)d") ==
+        "pattern must consist of the parts of regular expressions that are supported: '(?<=c)d' at "
+        "character 3 is not");
+  for (const char* part :
+       {"(?>a)", "(?i)a",    "^a",      "a*?",     "a+?",     "a??",     "a{1,2}+",   "a{,2}",
+        "a{0}",  "a{2,1}",   "a{1001}", "{1",      "a**",     "[]a]",    "[a[b]]",    "[a&&b]",
+        "[b-a]", "[a-\\s]",  "\\w",     "\\bx",    "\\k",     "\\p{Nl}", "\\p{LuLl}", "\\p{}",
+        "\\pL",  "\\P{Han}", "]",       "(?:a?)*", "(?:ab)++"}) {
+    CAPTURE(part);
+    CHECK_THAT(refused(std::string("x") + part), ContainsSubstring("are supported: '"));
+  }
+  for (const char* part : {"(a", "[a", "[^", "a\\", "x(?=", "x{"}) {
+    CAPTURE(part);
+    CHECK(refused(part) == "pattern must not end within a group, a class or an escape");
+  }
+  CHECK_THAT(refused("a)"), ContainsSubstring("')' at character 2"));
+  for (const char* part : {"", "a*", "a|", "(?=a)", "$", "(a?|b*)"})
+    CHECK(refused(part) == "pattern must not match the empty text");
+  CHECK(refused(std::string(4001, 'a')) == "pattern must have at most 4000 characters");
+  CHECK(refused("(?:(?:ab){1000}){1000}") == "pattern must have at most 10000 steps");
+  CHECK(refused(std::string(21, '(') + "a" + std::string(21, ')')) ==
+        "pattern must nest at most 20 groups");
+}
+
+TEST_CASE("a pattern takes a bounded number of steps", "[text]") {
+  const auto failure = [](const std::string& pattern, const std::string& text) {
+    return failure_of([&] { pieces_of({Split{Pattern(pattern)}}, text); });
+  };
+  check_failure(failure("(?:(?:a+)+)+b", std::string(100, 'a')), "pattern '(?:(?:a+)+)+b'",
+                "at most 10000 steps for each character of the text");
+  const std::string spaces(5000, ' ');
+  CHECK(pieces_of({Split{Pattern(R"(\s+$)")}}, spaces + "a") == spaces + "a|");
+  CHECK(pieces_of({Split{Pattern("(?:a|b)+")}}, std::string(100000, 'a')).size() == 100001);
 }
 
 TEST_CASE("unassigned characters among letters are none", "[text]") {
+  const Pattern letters(R"(\p{L}+|[^\s\p{L}\p{N}]+)");
   for (const char32_t unassigned : {U'\U00000378', U'\U000158BA'}) {
     const std::string text = "a" + text_of(unassigned) + "!";
-    CHECK(pieces_of({Split{Pattern::clip}}, text) == "a|" + text_of(unassigned) + "!|");
+    CHECK(pieces_of({Split{letters}}, text) == "a|" + text_of(unassigned) + "!|");
   }
 }
 
 TEST_CASE("a split keeps, drops or joins what its string matches", "[text]") {
   using Behavior = Split::Behavior;
   const auto pieces = [](Behavior behavior, bool invert = false) {
-    return pieces_of({Split{U"-", behavior, invert}}, "-a--b");
+    return pieces_of({Split{Pattern("-"), behavior, invert}}, "-a--b");
   };
   CHECK(pieces(Behavior::removed) == "a|b|");
   CHECK(pieces(Behavior::isolated) == "-|a|-|-|b|");
@@ -219,8 +286,8 @@ TEST_CASE("pre-tokenizers cut the pieces of those before", "[text]") {
 }
 
 TEST_CASE("normalizers replace, strip and map characters", "[text]") {
-  CHECK(normalized(Replace{U"``", false, U"\""}, "```a``") == "\"`a\"");
-  CHECK(normalized(Replace{U" ", true, U"_"}, " a  b   c") == " a_b_c");
+  CHECK(normalized(Replace{Pattern::literal(U"$."), U"!"}, "$$.a$.") == "$!a!");
+  CHECK(normalized(Replace{Pattern(" {2,}"), U"_"}, " a  b   c") == " a_b_c");
   CHECK(normalized(Strip{}, "\u00a0 a b\n") == "a b");
   CHECK(normalized(Strip{false, true}, " a ") == " a");
   CHECK(normalized(Prepend{U"▁"}, "a") == "▁a");
@@ -397,7 +464,7 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
       words("/normalizer", Json::parse(R"({"type":"Sequence","normalizers":[{"type":"Nmt"}]})")) ==
       "normalizer.normalizers[0]");
   CHECK(words("/normalizer",
-              Json::parse(R"({"type":"Replace","pattern":{"Regex":"x+"},"content":""})")) ==
+              Json::parse(R"({"type":"Replace","pattern":{"Regex":"^x"},"content":""})")) ==
         "normalizer.pattern.Regex");
   CHECK(words("/normalizer",
               Json::parse(R"({"type":"Replace","pattern":{"String":""},"content":""})")) ==
@@ -415,8 +482,9 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
   const auto split = [](const Json& pattern, const char* behavior) {
     return Json{{"type", "Split"}, {"pattern", pattern}, {"behavior", behavior}};
   };
-  CHECK(words("/pre_tokenizer", split({{"Regex", "\\d+"}}, "Isolated")) ==
-        "pre_tokenizer.pattern.Regex");
+  check_failure(
+      failure_with(word_piece_file(), "/pre_tokenizer", split({{"Regex", "\\w+"}}, "Isolated")),
+      "pre_tokenizer.pattern.Regex", "'\\w+' at character 1 is not");
   CHECK(words("/pre_tokenizer", split({{"String", ""}}, "Isolated")) ==
         "pre_tokenizer.pattern.String");
   CHECK(words("/pre_tokenizer", split({{"String", "a"}}, "Joined")) == "pre_tokenizer.behavior");

@@ -13,6 +13,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/named_after.h"
+#include "text/gguf_pre_tokenizers.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
@@ -24,34 +25,6 @@ constexpr char32_t kSpaceCharacter = U'\u2581';
 
 /// llama.cpp's numbers of the types of tokens.
 enum class TokenType { normal = 1, unknown, control, user_defined, unused, byte };
-
-/// The stages of llama.cpp for some names of `tokenizer.ggml.pre`.
-struct PreTokenizers {
-  std::string_view names;  ///< with a space behind each
-  Pattern pattern;
-  bool single_digits = false;  ///< digits are cut apart before the pattern
-  bool whole_first = false;    ///< a piece that is a token is that token, whatever the merges
-  bool adds_bos = false;       ///< unless `add_bos_token` says otherwise
-
-  bool has(const std::string& name) const {
-    return (" " + std::string(names)).find(" " + name + " ") != std::string::npos;
-  }
-};
-constexpr std::array kPreTokenizers{
-    PreTokenizers{"gpt-2 phi-2 mpt olmo jais trillion granite-docling exaone4 roberta-bpe gigachat "
-                  "a.x-4.0 mellum ",
-                  Pattern::gpt2},
-    PreTokenizers{"starcoder refact command-r smollm codeshell exaone minerva-7b mellum2 ",
-                  Pattern::gpt2, true},
-    PreTokenizers{"llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 ",
-                  Pattern::llama3, false, true, true},
-    PreTokenizers{"dbrx smaug-bpe glm4 chatglm-bpe ", Pattern::llama3},
-    PreTokenizers{"qwen2 deepseek-r1-qwen stablelm2 megrez hunyuan solar-open grok-2 ",
-                  Pattern::qwen2},
-    PreTokenizers{"qwen35 ", Pattern::qwen35},
-    PreTokenizers{"gpt-4o llama4 kanana2 minimax-m2 ", Pattern::gpt4o},
-    PreTokenizers{"tekken ", Pattern::tekken, false, true, true},
-};
 
 /// Reads `tokenizer.ggml.*` of the file that has the metadata.
 class GgufTokenizer {
@@ -173,7 +146,7 @@ class GgufTokenizer {
   static std::vector<Normalizer> marked_spaces(bool prefix) {
     std::vector<Normalizer> normalizers;
     if (prefix) normalizers.emplace_back(Prepend{std::u32string(1, kSpaceCharacter)});
-    normalizers.emplace_back(Replace{U" ", false, std::u32string(1, kSpaceCharacter)});
+    normalizers.emplace_back(Replace{Pattern(" "), std::u32string(1, kSpaceCharacter)});
     return normalizers;
   }
 
@@ -219,23 +192,15 @@ class GgufTokenizer {
   }
 
   TokenizerStages gpt2() const {
-    const std::string name = header_.text(key("pre"));
-    const auto row =
-        std::find_if(kPreTokenizers.begin(), kPreTokenizers.end(),
-                     [&](const PreTokenizers& it) { return !name.empty() && it.has(name); });
-    if (row == kPreTokenizers.end()) {
-      std::string known;
-      for (const PreTokenizers& it : kPreTokenizers) known += it.names;
-      refuse("pre", "the pre-tokenizer '" + shown_name(name) + "' is not supported; supported: " +
-                        known + "(a tokenizer.json beside the file is read instead)");
-    }
+    const GgufPreTokenizer& row = gguf_pre_tokenizer(header_.text(key("pre")));
     BytePair::Rules rules;
-    rules.whole_first = row->whole_first;
+    rules.whole_first = row.whole_first;
     TokenizerStages stages{vocabulary_, listed_pairs(rules)};
-    if (row->single_digits) stages.pre_tokenizers.emplace_back(Digits{true});
-    stages.pre_tokenizers.emplace_back(Split{row->pattern});
+    for (const std::string_view pattern : row.patterns) {
+      if (!pattern.empty()) stages.pre_tokenizers.emplace_back(Split{Pattern(pattern)});
+    }
     stages.pre_tokenizers.emplace_back(ByteLevel{false, false});
-    stages.special = begin_and_end(row->adds_bos, false);
+    stages.special = begin_and_end(row.adds_bos, false);
     return stages;
   }
 
@@ -244,7 +209,7 @@ class GgufTokenizer {
     rules.byte_fallback = true;
     TokenizerStages stages{vocabulary_, listed_pairs(rules)};
     stages.normalizers = marked_spaces(false);
-    stages.pre_tokenizers.emplace_back(Split{Pattern::lines});
+    stages.pre_tokenizers.emplace_back(Split{Pattern(kLinesPattern)});
     stages.special = {{special_token("bos", {})}, {}};
     return stages;
   }
@@ -295,7 +260,7 @@ class GgufTokenizer {
     const bool merges_spaces = flag("remove_extra_whitespaces", false);
     if (merges_spaces) {
       stages.normalizers.emplace_back(Strip{true, true, true});
-      stages.normalizers.emplace_back(Replace{U" ", true, U" "});
+      stages.normalizers.emplace_back(Replace{Pattern(" {2,}"), U" "});
     }
     for (Normalizer& it : marked_spaces(merges_spaces || flag("add_space_prefix", false)))
       stages.normalizers.push_back(std::move(it));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "text/growth.h"
+#include "text/matcher.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
@@ -76,35 +77,18 @@ std::u32string apply(const Prepend& prefix, std::u32string text, const Limit& li
   return text.empty() ? text : prefix.text + text;
 }
 
-std::u32string apply(const ReplaceSpaces& rule, std::u32string text, const Limit& limit) {
-  std::u32string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!unicode::is_space(text[at])) {
-      out += text[at];
-    } else if (at == 0 || !unicode::is_space(text[at - 1])) {
-      out += rule.content;
-      limit.check(out.size());
-    }
-  }
-  return out;
-}
-
 std::u32string apply(const Replace& rule, std::u32string text, const Limit& limit) {
+  Matcher matcher(rule.pattern, text.size());
   std::u32string out;
-  const std::size_t size = rule.pattern.size();
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (text.compare(end, size, rule.pattern) == 0) {
-      end += size;
-      if (!rule.repeated) break;
-    }
-    if (end < at + (rule.repeated ? 2 * size : size)) {
-      out += text[at++];
+  std::size_t size = 0;
+  for (std::u32string_view rest = text; !rest.empty(); rest.remove_prefix(size)) {
+    size = matcher(rest);
+    if (size == 0) {
+      out += rest[size++];
       continue;
     }
     out += rule.content;
     limit.check(out.size());
-    at = end;
   }
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "text/character_map.h"
 #include "text/normal_form.h"
+#include "text/pattern.h"
 
 namespace eigenscope {
 
@@ -36,20 +37,14 @@ struct Prepend {
   std::u32string text;
 };
 
-/// Every occurrence of `pattern` becomes `content`, from the left.
+/// Every match of `pattern` becomes `content`, from the left.
 struct Replace {
-  std::u32string pattern;  ///< not empty
-  bool repeated = false;   ///< any number of patterns in a row from two on is one occurrence
-  std::u32string content;
-};
-
-/// Every run of white space becomes `content`.
-struct ReplaceSpaces {
+  Pattern pattern;
   std::u32string content;
 };
 
 using Normalizer = std::variant<BertNormalizer, Lowercase, StripAccents, Strip, Prepend, Replace,
-                                ReplaceSpaces, unicode::NormalForm, CharacterMap>;
+                                unicode::NormalForm, CharacterMap>;
 
 /// The text after the normalizers in their order. Throws FormatError naming the normalizer ("normalizer 2 of 3") that
 /// makes more of the text than largest_growth allows.

@@ -1,49 +1,82 @@
-// The regular expressions that tokenizers cut texts at.
+// The regular expressions of tokenizers: each is compiled to a short program, which is matched by backtracking.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
+
+#include "text/unicode.h"
+#include "text/unicode_tables.h"
 
 namespace eigenscope {
 
-enum class Pattern { gpt2, llama3, qwen2, qwen35, gpt4o, tekken, clip, lines };
+/// What GPT-2 cuts a text at.
+inline constexpr std::string_view kGpt2Pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+/// Lines apart from what ends them.
+inline constexpr std::string_view kLinesPattern = R"([^\n]+|[\n]+)";
 
-/// The patterns as a tokenizer.json spells them. Contractions of Llama 3, Qwen 2, Qwen 3.5 and GPT-4o are
-/// matched without regard to the case of ASCII letters.
-inline constexpr std::array kPatterns{
-    std::pair<Pattern, std::string_view>{
-        Pattern::gpt2,
-        R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::llama3, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
-                         R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::qwen2,
-        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|)"
-        R"(\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::qwen35, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|)"
-                         R"( ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::gpt4o,
-        R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|)"
-        R"('re|'ve|'m|'ll|'d)?|)"
-        R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|)"
-        R"('re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::tekken,
-        R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
-        R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
-        R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    std::pair<Pattern, std::string_view>{
-        Pattern::clip, R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)"},
-    std::pair<Pattern, std::string_view>{Pattern::lines, R"([^\n]+|[\n]+)"},
+/// Characters of runs and categories, or all others.
+class CharacterSet {
+ public:
+  void add(unicode::Run run);
+  void add(unicode::Categories categories);
+  /// Adds the ASCII letters whose other case is in the set.
+  void add_other_cases();
+  void invert();
+
+  bool has(char32_t c) const { return c < kAscii ? ascii_[c] : has_beyond_ascii(c); }
+
+ private:
+  static constexpr std::size_t kAscii = 128;
+  bool has_beyond_ascii(char32_t c) const;
+
+  std::bitset<kAscii> ascii_;
+  std::vector<unicode::Run> runs_;  // those beyond ASCII
+  unicode::Categories categories_ = 0;
+  bool is_inverted_ = false;
 };
 
-/// Characters of the match at the start of `text`, which is not empty: at least one, because every
-/// character matches some alternative of each pattern, but 0 for white space by that of CLIP.
-std::size_t match_length(Pattern pattern, std::u32string_view text);
+/// A regular expression: characters; classes with ranges, ^ and escapes; `.`; \r \n \t \v \f \s \S \d \D, \p{..} and
+/// \P{..} with a category of unicode::categories_named, \p{Han}; groups ( ), (?: ) and (?i: ), the latter for ASCII letters
+/// alone; lookahead (?= ) and (?! ); `$` for the end of the text or of a line; | ; ? * + {m} {m,} {m,n}, all greedy;
+/// ?+ *+ ++ of a character or class. Alternatives match in their order, as in Oniguruma and Python.
+class Pattern {
+ public:
+  /// Throws InvalidArgument ("pattern") naming the part of the expression that is not supported, for one that matches
+  /// the empty text, and for one of more than 4000 characters, 10,000 steps or 20 groups in each other.
+  explicit Pattern(std::string_view expression);
+  /// What matches a text alone, which is not empty.
+  static Pattern literal(std::u32string_view text);
+
+ private:
+  friend class PatternCompiler;
+  friend class Matcher;
+
+  enum class Action {
+    characters,  ///< `least` to `most` of the set, as many as possible
+    choose,      ///< goes on with the next step, or `jump` steps further
+    jump,        ///< goes on `jump` steps further
+    ahead,       ///< goes on `jump` steps further if the steps up to `done` match what follows
+    not_ahead,   ///< if they do not
+    line_end,
+    done,
+  };
+  struct Step {
+    Action action;
+    std::int32_t jump = 0;
+    std::uint32_t least = 1, most = 1;
+    bool is_possessive = false;
+    CharacterSet set{};
+  };
+
+  Pattern() = default;
+
+  std::string expression_;  ///< for messages
+  std::vector<Step> steps_;
+};
 
 }  // namespace eigenscope

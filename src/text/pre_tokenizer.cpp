@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "text/growth.h"
+#include "text/matcher.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
@@ -122,10 +123,8 @@ void append(const ByteLevel& rules, View text, bool, Pieces& pieces) {
     add(text);
     return;
   }
-  for (const Part& part :
-       parts_of(text, [](View rest) { return match_length(Pattern::gpt2, rest); })) {
-    add(part.text);
-  }
+  static const Pattern kPattern(kGpt2Pattern);
+  for (const Part& part : parts_of(text, Matcher(kPattern, text.size()))) add(part.text);
 }
 
 void append(const Metaspace& rules, View text, bool first, Pieces& pieces) {
@@ -145,14 +144,7 @@ void append(const Metaspace& rules, View text, bool first, Pieces& pieces) {
 }
 
 void append(const Split& rules, View text, bool, Pieces& pieces) {
-  const auto length = [&](View rest) -> std::size_t {
-    if (const auto* pattern = std::get_if<Pattern>(&rules.pattern)) {
-      return match_length(*pattern, rest);
-    }
-    const auto& string = std::get<std::u32string>(rules.pattern);
-    return rest.starts_with(string) ? string.size() : 0;
-  };
-  std::vector<Part> parts = parts_of(text, length);
+  std::vector<Part> parts = parts_of(text, Matcher(rules.pattern, text.size()));
   if (rules.invert) {
     for (Part& part : parts) part.is_match = !part.is_match;
   }

@@ -25,7 +25,7 @@ struct Digits {
 /// Replaces bytes by the characters of byte_symbol().
 struct ByteLevel {
   bool prefix_space = true;  ///< a space is put before a piece that begins without one
-  bool cut = true;           ///< into pieces of Pattern::gpt2
+  bool cut = true;           ///< into pieces of kGpt2Pattern
 };
 
 /// Spaces become another character, which is put before the text and begins each piece.
@@ -39,7 +39,7 @@ struct Metaspace {
 /// Cut at the matches of a pattern.
 struct Split {
   enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
-  std::variant<Pattern, std::u32string> pattern;  ///< or a string, not empty
+  Pattern pattern;
   Behavior behavior = Behavior::isolated;
   bool invert = false;  ///< what lies between the matches is the match
 };

@@ -38,19 +38,18 @@ BertNormalizer read_bert_normalizer(const JsonNode& node) {
   return rules;
 }
 
-Normalizer read_replace(const JsonNode& node) {
-  const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
-  Replace rule{U" ", true, decoded(node.at("content"))};
+/// A regular expression, or a text that is not empty.
+Pattern read_pattern(const JsonNode& node) {
+  const JsonNode regex = node.at("Regex"), string = node.at("String");
   if (regex.is_null()) {
-    rule.pattern = decoded(string);
-    rule.repeated = false;
-    if (rule.pattern.empty()) string.refuse("it must not be empty");
-  } else if (regex.text() == "\\s+") {
-    return ReplaceSpaces{std::move(rule.content)};
-  } else if (regex.text() != " {2,}") {
-    regex.refuse_choice("' {2,}' and '\\s+'");
+    if (string.text().empty()) string.refuse("it must not be empty");
+    return Pattern::literal(decoded(string));
   }
-  return rule;
+  try {
+    return Pattern(regex.text());
+  } catch (const InvalidArgument& error) {
+    regex.refuse(error.what());
+  }
 }
 
 std::string decoded_base64(const JsonNode& node) {
@@ -101,7 +100,8 @@ Normalizer read_normalizer(const JsonNode& node) {
     return Strip{node.at("strip_left").flag(true), node.at("strip_right").flag(true)};
   }
   if (type == "Prepend") return Prepend{decoded(node.at("prepend"))};
-  if (type == "Replace") return read_replace(node);
+  if (type == "Replace")
+    return Replace{read_pattern(node.at("pattern")), decoded(node.at("content"))};
   if (type == "Precompiled") return read_character_map(node);
   node.refuse_type(
       "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, "
@@ -139,24 +139,6 @@ Split::Behavior read_behavior(const JsonNode& node) {
   node.refuse_choice("Removed, Isolated, MergedWithPrevious, MergedWithNext and Contiguous");
 }
 
-Split read_split(const JsonNode& node) {
-  Split rules{{}, read_behavior(node.at("behavior")), node.at("invert").flag(false)};
-  const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
-  if (regex.is_null()) {
-    rules.pattern = decoded(string);
-    if (string.text().empty()) string.refuse("it must not be empty");
-    return rules;
-  }
-  const auto known = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                  [&](const auto& it) { return it.second == regex.text(); });
-  if (known == kPatterns.end()) {
-    regex.refuse_choice(
-        "the patterns of GPT-2, Llama 3, Qwen 2, Qwen 3.5, GPT-4o, Tekken and CLIP");
-  }
-  rules.pattern = known->first;
-  return rules;
-}
-
 PreTokenizer read_pre_tokenizer(const JsonNode& node) {
   const std::string type = node.type();
   if (type == "BertPreTokenizer") return BertWords{};
@@ -166,7 +148,10 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
     return ByteLevel{node.at("add_prefix_space").flag(true), node.at("use_regex").flag(true)};
   }
   if (type == "Metaspace") return read_metaspace(node);
-  if (type == "Split") return read_split(node);
+  if (type == "Split") {
+    return Split{read_pattern(node.at("pattern")), read_behavior(node.at("behavior")),
+                 node.at("invert").flag(false)};
+  }
   node.refuse_type(
       "BertPreTokenizer, ByteLevel, Digits, Metaspace, Sequence, Split, WhitespaceSplit and null");
 }

@@ -1,14 +1,46 @@
 #include "text/unicode.h"
 
-#include <algorithm>
+#include <array>
 
 #include "support/error.h"
+#include "text/unicode_packed.h"
 #include "text/unicode_tables.h"
 
 namespace eigenscope::unicode {
 namespace {
 
-bool lies_in(RunTable table, char32_t c) { return run_of(runs_of(table), c) != nullptr; }
+using packed::kCategoryNames;
+constexpr std::size_t kUnassigned = kCategoryNames.size();
+
+constexpr Categories bit(std::size_t category) { return Categories{1} << category; }
+
+/// The place of the last category with a name.
+constexpr std::size_t place_of(std::string_view name) {
+  std::size_t place = kCategoryNames.size();
+  while (kCategoryNames[--place] != name) {
+  }
+  return place;
+}
+
+constexpr Categories named(std::string_view name) {
+  Categories categories = std::string_view("Cn").starts_with(name) ? bit(kUnassigned) : 0;
+  for (std::size_t k = 0; k < kCategoryNames.size(); ++k) {
+    if (kCategoryNames[k].starts_with(name)) categories |= bit(k);
+  }
+  return categories;
+}
+
+constexpr Categories kWhiteSpace = named("Z") | bit(place_of("Cc"));
+
+Categories looked_up(char32_t c) {
+  const Run* const run = run_of(runs_of(RunTable::categories), c);
+  if (run == nullptr) return bit(kUnassigned);
+  const auto place = static_cast<std::size_t>(run->value);
+  if (place != place_of("LuLl")) return bit(place);
+  return bit(place_of((c - run->first) % 2 == 0 ? "Lu" : "Ll"));
+}
+
+bool is_of(Categories categories, char32_t c) { return (category_of(c) & categories) != 0; }
 
 [[noreturn]] void refuse(std::size_t position) {
   throw InvalidArgument("text", "be UTF-8", "byte " + std::to_string(position + 1) + " is not");
@@ -64,20 +96,27 @@ std::string encode(std::u32string_view text) {
   return bytes;
 }
 
-bool is_letter(char32_t c) { return lies_in(RunTable::letters, c); }
-bool is_number(char32_t c) { return lies_in(RunTable::numbers, c); }
-bool is_capital(char32_t c) { return lies_in(RunTable::capital_letters, c); }
-bool is_small(char32_t c) { return lies_in(RunTable::small_letters, c); }
-bool is_punctuation(char32_t c) { return lies_in(RunTable::punctuation, c); }
-bool is_mark(char32_t c) { return lies_in(RunTable::marks, c); }
-bool is_nonspacing_mark(char32_t c) { return lies_in(RunTable::nonspacing_marks, c); }
-bool is_control(char32_t c) { return lies_in(RunTable::controls, c); }
-
-bool is_space(char32_t c) {
-  return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
+Categories category_of(char32_t c) {
+  static const auto kAscii = [] {
+    std::array<Categories, 128> categories{};
+    for (char32_t ascii = 0; ascii < categories.size(); ++ascii)
+      categories[ascii] = looked_up(ascii);
+    return categories;
+  }();
+  return c < kAscii.size() ? kAscii[c] : looked_up(c);
 }
+
+Categories categories_named(std::string_view name) {
+  return name.empty() || name.size() > 2 ? 0 : named(name);
+}
+Categories white_space() { return kWhiteSpace; }
+
+bool is_number(char32_t c) { return is_of(named("N"), c); }
+bool is_punctuation(char32_t c) { return is_of(named("P"), c); }
+bool is_mark(char32_t c) { return is_of(named("M"), c); }
+bool is_nonspacing_mark(char32_t c) { return is_of(named("Mn"), c); }
+bool is_control(char32_t c) { return is_of(named("Cc") | named("Cf") | named("Co"), c); }
+bool is_space(char32_t c) { return is_of(kWhiteSpace, c); }
 
 bool is_chinese(char32_t c) {
   static constexpr Run kBlocks[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},

@@ -1,6 +1,7 @@
 // Characters as the tokenizers see them: UTF-8, kinds of characters, lower case.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,10 +15,21 @@ std::u32string decode(std::string_view text);
 void append(std::string& bytes, char32_t c);
 std::string encode(std::u32string_view text);
 
-bool is_letter(char32_t c);           ///< categories L*
+/// A set of general categories, a bit each.
+using Categories = std::uint32_t;
+
+/// The category of a character; one that is not assigned has category Cn. C, L, M, N, P, S and Z are told apart only as
+/// categories_named() says.
+Categories category_of(char32_t c);
+
+/// The categories with a name as in \p{name}: C, Cc, Cf, Cn, Co, L, Ll, Lm, Lo, Lt, Lu, M, Mn, N, Nd, P, S or Z; none for
+/// another name.
+Categories categories_named(std::string_view name);
+
+/// Categories of the characters with the property White_Space. Its controls are a category of their own here.
+Categories white_space();
+
 bool is_number(char32_t c);           ///< categories N*
-bool is_capital(char32_t c);          ///< categories Lu and Lt
-bool is_small(char32_t c);            ///< category Ll
 bool is_punctuation(char32_t c);      ///< categories P*
 bool is_mark(char32_t c);             ///< categories M*
 bool is_nonspacing_mark(char32_t c);  ///< category Mn

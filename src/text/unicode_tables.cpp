@@ -89,11 +89,10 @@ Compositions inverse_decompositions() {
 
 std::span<const Run> runs_of(RunTable table) {
   static const std::array kTables{
-      unpacked_runs(packed::kLetters),         unpacked_runs(packed::kCapitalLetters),
-      unpacked_runs(packed::kSmallLetters),    unpacked_runs(packed::kNumbers),
-      unpacked_runs(packed::kPunctuation),     unpacked_runs(packed::kMarks),
-      unpacked_runs(packed::kNonspacingMarks), unpacked_runs(packed::kControls),
-      unpacked_runs(packed::kLower, true),     unpacked_runs(packed::kCombiningClasses, true),
+      unpacked_runs(packed::kCategories, true),
+      unpacked_runs(packed::kHan),
+      unpacked_runs(packed::kLower, true),
+      unpacked_runs(packed::kCombiningClasses, true),
   };
   return kTables[static_cast<std::size_t>(table)];
 }

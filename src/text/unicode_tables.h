@@ -28,14 +28,8 @@ struct Decomposition {
 using Compositions = std::map<std::pair<char32_t, char32_t>, char32_t>;
 
 enum class RunTable {
-  letters,            ///< categories L*
-  capital_letters,    ///< categories Lu and Lt
-  small_letters,      ///< category Ll
-  numbers,            ///< categories N*
-  punctuation,        ///< categories P*
-  marks,              ///< categories M*
-  nonspacing_marks,   ///< category Mn
-  controls,           ///< categories Cc, Cf and Co
+  categories,         ///< their values: places in kCategoryNames of unicode_packed.h
+  han,                ///< script Han
   lower,              ///< their values: how far away the lower-case forms lie
   combining_classes,  ///< ranks of the canonical combining class among the classes above 0, from 1
 };

@@ -64,6 +64,10 @@ const assigned = (text: string) => !NEW.test(text);
 const unclosed = (text: string) => !text.includes('</s>');
 /** llama.cpp leaves marks, and cases beyond ASCII, out of these patterns. */
 const asciiWords = (text: string) => !/\p{M}|(?![A-Za-z])\p{L}/u.test(text);
+/** llama.cpp ignores the case of letters in these patterns. */
+const sameCase = (text: string) => asciiWords(text) && !/[a-z][A-Z]/.test(text);
+/** Of these patterns, which name ranges of characters, llama.cpp regards white space beyond Latin 1 as none of a range. */
+const latinSpaces = (text: string) => !/[\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/.test(text);
 /**
  * llama.cpp does not decompose Hangul, removes marks of all kinds, sets other ideographs apart than BERT, and cuts at
  * control characters that BERT removes.
@@ -94,6 +98,24 @@ const VOCABULARY_LIST: Vocabulary[] = [
   { name: 'qwen35', comparable: unclosed },
   { name: 'llama-bpe', pre: 'gpt-4o', comparable: asciiWords },
   { name: 'llama-bpe', pre: 'tekken', comparable: asciiWords },
+  { name: 'deepseek-llm', comparable: latinSpaces },
+  { name: 'deepseek-coder', comparable: latinSpaces },
+  ...[
+    'deepseek-v3',
+    'falcon',
+    'default',
+    'chameleon',
+    'bloom',
+    'viking',
+    'jais-2',
+    'laguna',
+    'seed-coder',
+    'bailingmoe',
+  ].map((pre) => ({ name: 'llama-bpe', pre })),
+  ...['exaone-moe', 'minicpm5'].map((pre) => ({ name: 'llama-bpe', pre })),
+  { name: 'llama-bpe', pre: 'granite-embed-multi-97m', comparable: asciiWords },
+  { name: 'llama-bpe', pre: 'youtu', comparable: sameCase },
+  { name: 'llama-bpe', pre: 'kimi-k2', comparable: sameCase },
   { name: 'gemma-4' },
   { name: 'bert-bge', comparable: plainMarks },
   { name: 'nomic-bert-moe' },
@@ -111,5 +133,5 @@ test.each(VOCABULARY_LIST)('$name $pre has the ids of llama.cpp', ({ name, pre, 
   console.log(`${name} ${pre ?? ''}: ${compared.length - different.length} of ${compared.length} texts are equal`);
   if (process.env.SHOWN) console.log(JSON.stringify(different.slice(0, Number(process.env.SHOWN))));
   expect(different).toEqual([]);
-  expect(compared.length).toBeGreaterThan(0.6 * TEXTS);
+  expect(compared.length).toBeGreaterThan(0.55 * TEXTS);
 });

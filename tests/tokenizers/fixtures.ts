@@ -33,6 +33,21 @@ const GPT4O =
 
 const CLIP = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
 
+const DEEPSEEK_V3 = [
+  '\\p{N}{1,3}',
+  '[一-龥\u3040-ゟ゠-ヿ]+',
+  '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|' +
+    ' ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+',
+];
+/** The second one names the letters of more scripts. */
+const DEEPSEEK_LLM = [
+  '[\r\n]',
+  '\\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯ𐐀-𐑏𐒰-𐓓]+',
+  '\\s?[!-/:-~！-／：-～‘-‟\u3000-。]+',
+  '\\s+$',
+  '[一-龥ࠀ-一가-\ud7ff]+',
+];
+
 /** The Unicode of a few scripts in a text, so that tokens of several bytes are learned too. */
 const SCRIPTS = 'naïve café, Größe; Ελλάδα και 東京都 привет мир é ü\n';
 const CORPUS = `${book().slice(0, 50_000)}\n${code().slice(0, 20_000)}\n${SCRIPTS.repeat(40)}`;
@@ -283,6 +298,30 @@ export function fixtures(): Fixture[] {
       { pre_tokenizer: sequence('pretokenizers', splitAt(GPT4O, true), byteLevel(false)) },
       bytePairs({}),
       [...SYMBOLS],
+    ),
+    fixture(
+      'deepseek-v3',
+      {
+        normalizer: sequence('normalizers'),
+        pre_tokenizer: sequence('pretokenizers', ...DEEPSEEK_V3.map((it) => splitAt(it)), byteLevel(false)),
+        added: [{ content: '<|begin|>' }, { content: '<|be', special: false, normalized: true }],
+      },
+      bytePairs({}),
+      [...SYMBOLS],
+    ),
+    fixture(
+      'deepseek-llm',
+      {
+        pre_tokenizer: sequence(
+          'pretokenizers',
+          ...DEEPSEEK_LLM.map((it) => splitAt(it)),
+          { type: 'Digits', individual_digits: true },
+          byteLevel(false),
+        ),
+      },
+      bytePairs({}),
+      [...SYMBOLS],
+      sameDigits,
     ),
     fixture(
       'clip',

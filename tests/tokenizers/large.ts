@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const texts = strings(TEXTS, 11, TOKENS);
 const minilm = { name: 'MiniLM', file: read(`${MINILM}/tokenizer.json`), comparable: sameWords };
-const genuine = ['llama2', 'llama3', 'qwen3', 'gptoss', 'gemma3'].map(published);
+const genuine = ['llama2', 'llama3', 'qwen3', 'gptoss', 'gemma3', 'deepseek_v3'].map(published);
 
 test.each([...fixtures(), minilm, gpt2(), ...genuine])(
   '$name has the ids of the peer',
