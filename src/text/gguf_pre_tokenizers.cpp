@@ -87,10 +87,10 @@ constexpr std::array kPreTokenizers{
     GgufPreTokenizer{"granite-embed-multi-97m ", {kGpt4o}, true},
     GgufPreTokenizer{
         "youtu ",
-        {"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-"
-         "ゟ゠-"
-         "ヿ]"
-         "+",
+        {R"([가-힣ㄱ-ㆎ]+|)"
+         R"([！…“”‘’—：；，、-〿︰-﹏]+|)"
+         R"([ㄅ-ㄯ]+|)"
+         R"([一-龥぀-ゟ゠-ヿ]+)",
          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"

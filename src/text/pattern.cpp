@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "io/json_events.h"
 #include "support/error.h"
@@ -49,8 +50,8 @@ bool CharacterSet::has_beyond_ascii(char32_t c) const {
   return is_in != is_inverted_;
 }
 
-/// Appends the steps of an expression, from the left. Functions that append steps return whether these may match the empty
-/// text.
+/// Appends the steps of an expression, from the left. Functions that append steps return whether these may match the
+/// empty text.
 class PatternCompiler {
  public:
   using Action = Pattern::Action;

@@ -41,9 +41,9 @@ class CharacterSet {
 };
 
 /// A regular expression: characters; classes with ranges, ^ and escapes; `.`; \r \n \t \v \f \s \S \d \D, \p{..} and
-/// \P{..} with a category of unicode::categories_named, \p{Han}; groups ( ), (?: ) and (?i: ), the latter for ASCII letters
-/// alone; lookahead (?= ) and (?! ); `$` for the end of the text or of a line; | ; ? * + {m} {m,} {m,n}, all greedy;
-/// ?+ *+ ++ of a character or class. Alternatives match in their order, as in Oniguruma and Python.
+/// \P{..} with a category of unicode::categories_named, \p{Han}; groups ( ), (?: ) and (?i: ), the latter for ASCII
+/// letters alone; lookahead (?= ) and (?! ); `$` for the end of the text or of a line; | ; ? * + {m} {m,} {m,n}, all
+/// greedy; ?+ *+ ++ of a character or class. Alternatives match in their order, as in Oniguruma and Python.
 class Pattern {
  public:
   /// Throws InvalidArgument ("pattern") naming the part of the expression that is not supported, for one that matches

@@ -82,6 +82,8 @@ interface Vocabulary {
   pre?: string;
   /** Whether llama.cpp treats a text as the original tokenizer does; null when every text. */
   comparable?: (text: string) => boolean;
+  /** The least share of the texts that must be comparable; 0.6 by itself. */
+  least?: number;
 }
 
 const VOCABULARY_LIST: Vocabulary[] = [
@@ -114,14 +116,14 @@ const VOCABULARY_LIST: Vocabulary[] = [
   ].map((pre) => ({ name: 'llama-bpe', pre })),
   ...['exaone-moe', 'minicpm5'].map((pre) => ({ name: 'llama-bpe', pre })),
   { name: 'llama-bpe', pre: 'granite-embed-multi-97m', comparable: asciiWords },
-  { name: 'llama-bpe', pre: 'youtu', comparable: sameCase },
-  { name: 'llama-bpe', pre: 'kimi-k2', comparable: sameCase },
+  { name: 'llama-bpe', pre: 'youtu', comparable: sameCase, least: 0.55 },
+  { name: 'llama-bpe', pre: 'kimi-k2', comparable: sameCase, least: 0.55 },
   { name: 'gemma-4' },
   { name: 'bert-bge', comparable: plainMarks },
   { name: 'nomic-bert-moe' },
 ];
 
-test.each(VOCABULARY_LIST)('$name $pre has the ids of llama.cpp', ({ name, pre, comparable }) => {
+test.each(VOCABULARY_LIST)('$name $pre has the ids of llama.cpp', ({ name, pre, comparable, least = 0.6 }) => {
   const original = `${VOCABULARIES}${name}.gguf`;
   const path = pre === undefined ? original : withPreTokenizer(original, pre);
   const compared = texts.filter((text) => assigned(text) && (comparable?.(text) ?? true));
@@ -133,5 +135,5 @@ test.each(VOCABULARY_LIST)('$name $pre has the ids of llama.cpp', ({ name, pre, 
   console.log(`${name} ${pre ?? ''}: ${compared.length - different.length} of ${compared.length} texts are equal`);
   if (process.env.SHOWN) console.log(JSON.stringify(different.slice(0, Number(process.env.SHOWN))));
   expect(different).toEqual([]);
-  expect(compared.length).toBeGreaterThan(0.55 * TEXTS);
+  expect(compared.length).toBeGreaterThan(least * TEXTS);
 });

@@ -106,7 +106,7 @@ abstract class RangeSource implements ByteSource {
 
   /** Reads what follows the read before it in its tensor, or else begins a tensor, and frees what is not read in turn. */
   private readLarge(offset: number, length: number, before: LargeRead | undefined): LargeRead {
-    const others = large.filter((it) => it !== before && it.bytes.length <= AHEAD).slice(1 - IN_TURN);
+    const others = large.filter((it) => it !== before && it.bytes.length <= it.source.ahead).slice(1 - IN_TURN);
     for (const it of large) if (!others.includes(it)) free(it.bytes);
     large = others; // should the next lines throw
     const most = before ? Math.max(length, Math.min(this.ahead, this.size - offset)) : length;

@@ -74,12 +74,15 @@ PAPER = [
     for biases in (("with",) if form == "effective" else ("with", "without"))
 ]
 
-# Of the plan in causes/README.md: the strengths of its stages.
+# The paths of the plan in causes/README.md: the strengths of each form and target, and the temperatures.
 TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8", "temperature-32"]
 STRENGTHS = ["1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"]
 PATHS = {
     path: [f"{path}-{strength}" for strength in STRENGTHS]
-    for path in [*(f"{form}-k{k}" for form in ("plain", "frobenius", "effective", "metric") for k in (0, 2, 4)), "random-k2"]
+    for path in [
+        *(f"{form}-k{k}" for form in ("plain", "frobenius", "effective", "metric") for k in (0, 2, 4)),
+        "random-k2",
+    ]
 } | {"temperature": TEMPERATURES}
 
 EQUAL_DEVIATION = {
