@@ -250,8 +250,22 @@ ensure_catch2_source() {
 # configured <preset>: as it stands, or without the tests where there is no build folder yet.
 configured() { [ -e "build/$1/build.ninja" ] || cmake --preset "$1" -DBUILD_TESTING=OFF; }
 
-build_cli() { configured native && cmake --build --preset native --target eigenscope-cli; }
-build_wasm() { configured wasm && cmake --build --preset wasm --target eigenscope-wasm; }
+# compile <preset> [option of cmake --build...]. A package that was upgraded has headers older than what was compiled
+# from those before it: Ninja would keep that, and clang refuses such a precompiled header. So one is dropped, and
+# compiled anew with all that includes it, where a header of it came to this machine later.
+compile() {
+  local header
+  while read -r header; do
+    if ninja -C "build/$1" -t deps "${header#"build/$1/"}" | sed -n 's|^    /|/|p' |
+      xargs -r -d '\n' sh -c 'find "$@" -cnewer "$0" 2>&1' "$header" | grep -q .; then
+      rm "$header"
+    fi
+  done < <(find "build/$1" -name 'cmake_pch.hxx.?ch')
+  cmake --build --preset "$@"
+}
+
+build_cli() { configured native && compile native --target eigenscope-cli; }
+build_wasm() { configured wasm && compile wasm --target eigenscope-wasm; }
 
 # A fingerprint of all that the site is built from: no Markdown.
 site_inputs() {

@@ -6,7 +6,7 @@
 set -euo pipefail
 . .ci/setup.sh
 
-build() { cmake --preset "$1" -DBUILD_TESTING=ON && cmake --build --preset "$1"; }
+build() { cmake --preset "$1" -DBUILD_TESTING=ON && compile "$1"; }
 
 # At these rooms of src, made of parsers, readers and kernels, the sanitizers look in ./check --all only; those of
 # theory are compiled, since readers need them.
@@ -20,7 +20,7 @@ build_sanitized() {
   local left_out=$composed untested=$theory
   if [ "$1" = all ]; then left_out="" untested=""; fi
   cmake --preset sanitize -DEIGENSCOPE_FUZZ=ON "-DEIGENSCOPE_WITHOUT=$left_out" "-DEIGENSCOPE_UNTESTED=$untested" &&
-    cmake --build --preset sanitize --target eigenscope-tests eigenscope-fuzz
+    compile sanitize --target eigenscope-tests eigenscope-fuzz
 }
 
 # run_tests <preset> [option of ctest...]
