@@ -18,7 +18,7 @@ struct CheckpointFiles {
   /// Model type whose conventions the checkpoint has, where its config.json has none that is known; empty for that of
   /// the config.
   std::string model_type = {};
-  /// What the names of the only stack begin with that is read, up to its layers, such as "language_model.model"; empty
+  /// The prefix of the names of the only stack that is read, up to its layers, such as "language_model.model"; empty
   /// for all.
   std::string stack = {};
 };

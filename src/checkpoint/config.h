@@ -27,14 +27,14 @@ class Config {
   static constexpr std::size_t kLongestPath = 250;
 
   /// Parses `text`, in which numbers may also be NaN, Infinity or -Infinity, as Python writes them; `name` is
-  /// what messages call it. Throws FormatError for text that is not a JSON object in UTF-8, has a key twice in one object, nests deeper than 32 levels, or holds more
-  /// than `kMostValues`.
+  /// what messages call it. Throws FormatError for text that is not a JSON object in UTF-8, has a key twice in one
+  /// object, nests deeper than 32 levels, or holds more than `kMostValues`.
   static Config parse(std::string_view text, std::string name = "config.json");
 
   /// Reads the config from a file. Throws FormatError also when it is larger than `kLargestFile`.
   static Config read(ByteSource& source);
 
-  /// What messages call it.
+  /// Its name in messages.
   const std::string& name() const noexcept { return name_; }
 
   /// Whether there is anything but null called `key`.

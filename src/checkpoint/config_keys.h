@@ -42,7 +42,7 @@ class ConfigKeys {
   /// The path of `key` where it is found, or else where it is looked for first.
   std::string path(std::string_view key) const;
 
-  /// What messages call the config. Only where there is one.
+  /// The name of the config in messages. Only where there is one.
   const std::string& name() const { return config_->name(); }
   /// Whether there is a config.
   explicit operator bool() const noexcept { return config_ != nullptr; }

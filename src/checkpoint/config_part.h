@@ -17,8 +17,9 @@ std::string part_of(const Config* config, std::string_view named, const std::str
                     bool text);
 inline constexpr std::string_view kNoPart = "(none).";
 
-/// A config.json seen from the object `part` of a stack, and then from the outermost one where that has defaults of text
-/// or there is no such object, but not if another stack is the `main` one. In each the object "attn_config" comes last.
+/// A config.json seen from the object `part` of a stack, and then from the outermost one where that has defaults of
+/// text or there is no such object, but not if another stack is the `main` one. In each the object "attn_config" comes
+/// last.
 ConfigKeys part_keys(const Config* config, const std::string& part, bool main = true);
 
 /// The paths of the model types of the whole and of its parts.
@@ -29,7 +30,7 @@ inline constexpr std::array<const char*, 5> kTypePaths{
 /// The model types that config.json names. A config.json of timm has an architecture such as "vit_base_patch16_224".
 std::vector<std::string> model_types(const Config* config);
 
-/// What a config.json says of the type of its model, for messages.
+/// The type of a model by its config.json, for messages.
 std::string told_type(const Config* config);
 
 }  // namespace eigenscope

@@ -1,5 +1,5 @@
-// What a checkpoint has beyond its row of the table of families: tensors of a layer, and keys of config.json, that could
-// change queries and keys and that the row does not know. They are refused rather than passed over.
+// Conventions of a checkpoint beyond its row of the table of families: tensors of a layer, and keys of config.json,
+// that could change queries and keys and that the row does not know. They are refused rather than passed over.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace eigenscope {
 
-/// What of a result depends on the conventions of its model, beside the weights of queries and keys.
+/// The parts of a result that depend on the conventions of its model, beside the weights of queries and keys.
 struct Claims {
   bool gains = true;  ///< of the norms before and after the projections
   bool turns = true;  ///< rotary positions at an offset other than 0
@@ -38,7 +38,7 @@ void check_tensors(const FamilyMatch& match, const std::map<std::string, TensorI
 bool has_unknown_head_norm(const FamilyMatch& match,
                            const std::map<std::string, TensorInfo>& tensors);
 
-/// What the guards of config.json need to know of a stack.
+/// The properties of a stack that the guards of config.json compare with.
 struct GuardedStack {
   const Family& family;
   const StackMatch& stack;

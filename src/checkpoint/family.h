@@ -26,8 +26,8 @@ enum class HeadLayout {
   kLatent,
 };
 
-/// Weights of latent attention (DeepSeek-AI, 2024, arXiv:2405.04434) that compress the tokens, and the gains of the norms
-/// of what they give. The last rows of that of the keys make a rotary key that all heads share.
+/// Weights of latent attention (DeepSeek-AI, 2024, arXiv:2405.04434) that compress the tokens, and the gains of the
+/// norms of what they give. The last rows of that of the keys make a rotary key that all heads share.
 struct LatentNames {
   std::string_view query_weight = {};  ///< empty: queries read the tokens
   std::string_view query_gain = {};
@@ -136,8 +136,8 @@ struct MaskedHead {
   std::string_view dense = {}, norm = {}, output = {}, output_bias = {};
 };
 
-/// What a router makes of its scores: a softmax over all experts, which is one over the chosen ones where their weights
-/// are made to add up to 1, or the sigmoid of each.
+/// The weights that a router makes from its scores: a softmax over all experts, which is one over the chosen ones where
+/// their weights are made to add up to 1, or the sigmoid of each.
 enum class RouterScores { softmax, sigmoid };
 
 /// The router of a mixture of experts, and its keys in config.json.
@@ -248,7 +248,7 @@ struct ForwardNames {
   std::array<std::string_view, kMostForeign> foreign = {};
 };
 
-/// What a row is for beside the model types that it lists.
+/// The use of a row beside the model types that it lists.
 enum class Others {
   none,       ///< nothing: other model types with its names have a row of their own or none
   names,      ///< its names find the weights of any model type, whose conventions are then unknown

@@ -45,7 +45,7 @@ struct StackMatch {
   std::vector<LayerTensors> beyond = {};
 };
 
-/// What a file, or a part of it, turned out to be.
+/// The family of a file, or of a part of it.
 struct FamilyMatch {
   std::shared_ptr<const Family> family;
   std::string prefix;              ///< before all of its names

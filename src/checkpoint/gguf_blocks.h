@@ -30,7 +30,7 @@ const GgufType* gguf_type(std::uint32_t number);
 /// "F32, F16, BF16, ...", for messages.
 std::string gguf_type_names();
 
-/// What a number in the file stands for, for messages: "IQ4_XS", or "type 99".
+/// The name of a type by its number in the file, for messages: "IQ4_XS", or "type 99".
 std::string gguf_type_name(std::uint32_t number);
 
 }  // namespace eigenscope

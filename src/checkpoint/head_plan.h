@@ -1,4 +1,4 @@
-// What a scan of a checkpoint's heads will read, decided and checked from names, shapes and config.json
+// The plan of a scan of a checkpoint's heads, decided and checked from names, shapes and config.json
 // alone, before any weight is read.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace eigenscope {
 
-/// What the user may set about the heads of a checkpoint.
+/// Settings of the user for the heads of a checkpoint.
 struct HeadSettings {
   /// Heads in each layer, whatever its width; by default from config.json. Where config.json gives a head
   /// width, the heads of the widest layer: narrower layers have fewer heads of that width.
@@ -62,7 +62,7 @@ struct HeadPlan {
   /// The table of token embeddings, by its full name; empty where no table is known, or not every part
   /// of the model reads those tokens.
   std::string embeddings;
-  /// What a reader of the heads must know of the checkpoint: layers that are left out, conventions that are not known.
+  /// Remarks on the checkpoint for readers of its heads: layers that are left out, conventions that are not known.
   std::vector<std::string> notes;
 };
 

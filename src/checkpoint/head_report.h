@@ -34,7 +34,7 @@ struct HeadReport {
   bool rotary = false;                  ///< likewise
 };
 
-/// What a report is about.
+/// Settings of a report.
 struct ReportSettings {
   bool eigenvalues =
       true;  ///< false: traces only, which for wide heads takes a fraction of the time

@@ -54,8 +54,8 @@ struct FactorsOf {
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
       true;  ///< else the model may multiply its logits by something that is not in W
-  /// Where only products of the factors were asked for, perhaps the layer's compressions: `query` and `key` are then B_Q
-  /// and B_K of products_of_latents().
+  /// Where only products of the factors were asked for, perhaps the layer's compressions: `query` and `key` are then
+  /// B_Q and B_K of products_of_latents().
   std::shared_ptr<const LatentFactors<Scalar>> latents = {};
 
   Eigen::Index width() const { return latents ? latents->width : query.rows(); }  ///< d
@@ -66,7 +66,8 @@ using HeadFactors = FactorsOf<double>;
 /// rotation takes an entry out of its range; else in double.
 using ScannedHead = std::variant<HeadFactors, FactorsOf<float>>;
 
-/// What is needed of heads: their factors, the products of these and the bound of the logits, or products alone.
+/// The parts of heads that a caller needs: their factors, the products of these and the bound of the logits, or
+/// products alone.
 enum class Needed { factors, bounded_products, products };
 
 /// The head's factors in double precision; `head` must not have `latents`.
@@ -111,9 +112,9 @@ class HeadScan {
 
   /// Reads the next `most` heads, but not past the end of the current layer; 0 is for all that are
   /// left in the layer. Returns those that are finite, so perhaps none; nothing when done.
-  /// Heads of latent attention may come with `latents` where the caller does not need their factors, which saves most of
-  /// the work. Throws FormatError naming the tensor or the file when reading fails; the same heads are then read again
-  /// by the next call.
+  /// Heads of latent attention may come with `latents` where the caller does not need their factors, which saves most
+  /// of the work. Throws FormatError naming the tensor or the file when reading fails; the same heads are then read
+  /// again by the next call.
   std::vector<ScannedHead> advance(int most = 0, Needed needed = Needed::factors);
 
   /// Leaves the layers of part `number` (from 0) of `parts` of the checkpoint, one after another and with about as many
@@ -153,7 +154,8 @@ class HeadScan {
   std::optional<FactorsOf<Scalar>> read_compressed(const LayerPlan& layer, int head, bool bounded);
   template <class Scalar>
   HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
-  /// The columns of B_Q or of the upper part of B_K that a head's weights make, with the gain of the compression's norm.
+  /// The columns of B_Q or of the upper part of B_K that a head's weights make, with the gain of the compression's
+  /// norm.
   template <class Scalar>
   typename FactorsOf<Scalar>::Matrix read_decompression(const LayerPlan& layer,
                                                         Projection projection, int head,

@@ -1,5 +1,5 @@
-// What a layer of latent attention shares between its heads, by which none of these is formed over all coordinates of
-// the tokens.
+// Matrices that the heads of a layer of latent attention share, by which none of these is formed over all coordinates
+// of the tokens.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,9 +10,9 @@
 namespace eigenscope {
 
 /// The maps that compress the tokens of a layer for its queries and keys, with the gain of the norm before them: A_Q
-/// (d x r_Q) = U_Q F_Q^T and A_K (d x r_K) = U_K F_K^T with orthonormal columns of U and upper triangular F. The factors
-/// of a head's W are A_Q B_Q and A_K B_K, in the coordinates of U those of F^T B: what the columns of a B cancel of
-/// those of its A is gone before any product in single precision is formed.
+/// (d x r_Q) = U_Q F_Q^T and A_K (d x r_K) = U_K F_K^T with orthonormal columns of U and upper triangular F. The
+/// factors of a head's W are A_Q B_Q and A_K B_K, in the coordinates of U those of F^T B: what the columns of a B
+/// cancel of those of its A is gone before any product in single precision is formed.
 template <class Scalar>
 struct LatentFactors {
   using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;

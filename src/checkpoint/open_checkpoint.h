@@ -17,14 +17,14 @@ struct Checkpoint {
   std::optional<Config> config;  ///< nothing when there is no config.json beside the weights
 };
 
-/// What is said of a folder for which `weights_among` finds nothing.
+/// The message about a folder for which `weights_among` finds nothing.
 inline constexpr const char* kNoWeights =
     "there is no .safetensors, .gguf, pytorch_model.bin, .pt, .pth or .ckpt file of a model in it";
 
 /// The file of weights among the sorted `names` of a folder's files, or the index of its shards: model.safetensors, one
-/// index, or else exactly one *.safetensors, one GGUF model, pytorch_model.bin, or one *.pt, *.pth or *.ckpt that is not
-/// named as the state of a training (optimizer.pt); empty where there is none. Throws FormatError naming the `folder`
-/// where several would do.
+/// index, or else exactly one *.safetensors, one GGUF model, pytorch_model.bin, or one *.pt, *.pth or *.ckpt that is
+/// not named as the state of a training (optimizer.pt); empty where there is none. Throws FormatError naming the
+/// `folder` where several would do.
 std::string weights_among(const std::string& folder, const std::vector<std::string>& names);
 
 /// Opens a file by its name within the folder of a checkpoint.
@@ -38,10 +38,10 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open);
 /// has nothing beside it; a GGUF file, with the other parts beside it where it is one of several; a file
 /// of torch.save; the *.safetensors.index.json or pytorch_model.bin.index.json of a sharded one, beside
 /// which its shards lie; or a folder with weights (weights_among). The config is `config_path` when that is not
-/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, if there
-/// is one and `look_beside` is true. Throws
-/// FormatError, naming the path, the tensor or the key, when something is missing, ambiguous or malformed;
-/// for a file of another format, and for a folder whose largest file is one, the message names the format.
+/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, if
+/// there is one and `look_beside` is true. Throws FormatError, naming the path, the tensor or the key, when something
+/// is missing, ambiguous or malformed; for a file of another format, and for a folder whose largest file is one, the
+/// message names the format.
 CheckpointFiles find_files(const std::string& path, const std::string& config_path = "",
                            bool look_beside = true);
 

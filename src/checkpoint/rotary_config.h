@@ -9,7 +9,7 @@
 
 namespace eigenscope {
 
-/// What positions are for: heads at an offset that is asked for, or text.
+/// The use of positions: heads at an offset that is asked for, or text.
 enum class RotaryUse { heads, text };
 
 /// The positions of layer number `layer`, whose heads have width `head_width`. A scaling of the angles
@@ -30,7 +30,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at,
                  RotaryUse use = RotaryUse::heads);
 
-/// What a scaling of type yarn multiplies the logits by beside Rotary::logit_factor, in families where it does
+/// The factor of the logits by a scaling of type yarn, beside Rotary::logit_factor, in families where it does
 /// (RotaryKeys::scales_logits): (0.1 m ln(factor) + 1)^2 for m = "mscale_all_dim", else 1.
 double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family);
 

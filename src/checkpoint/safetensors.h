@@ -42,7 +42,7 @@ class Safetensors {
   const std::map<std::string, TensorInfo>& tensors() const noexcept { return header_.tensors; }
   /// The free text of the entry "__metadata__", of the first file that has a key.
   const std::map<std::string, std::string>& metadata() const noexcept { return header_.metadata; }
-  /// What messages call it: the file's name where there is one.
+  /// Its name in messages: the file's name where there is one.
   const std::string& name() const noexcept { return name_; }
   /// The name of a file, by TensorInfo::shard.
   const std::string& shard_name(std::size_t shard) const {

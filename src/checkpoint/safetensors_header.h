@@ -37,7 +37,7 @@ struct SafetensorsHeader {
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size,
                                            const std::string& file);
 
-/// What a header has for a tensor whose data are the bytes [begin, end): `"name":{"dtype":"F32",...}`. Headers are
+/// The entry of a header for a tensor whose data are the bytes [begin, end): `"name":{"dtype":"F32",...}`. Headers are
 /// joined as text: a key of an ordered object is looked up among all others.
 std::string header_entry(const std::string& name, std::string_view dtype,
                          const std::vector<std::uint64_t>& shape, std::uint64_t begin,

@@ -45,12 +45,12 @@ class ShardIndex {
   std::map<std::string, std::string> file_of_;  // by tensor
 };
 
-/// What follows the last slash of a path.
+/// The part of a path after its last slash.
 std::string file_name(const std::string& path);
 
 /// One checkpoint of several files in any order, `index` null when there is none: the files together
-/// are the checkpoint then. Of a tensor in several files the one counts that the index names. Throws FormatError, naming the file that the index has and `shards` lack;
-/// and as ShardIndex::check and Safetensors do.
+/// are the checkpoint then. Of a tensor in several files the one counts that the index names. Throws FormatError,
+/// naming the file that the index has and `shards` lack; and as ShardIndex::check and Safetensors do.
 std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteSource>> shards,
                                                const ShardIndex* index);
 

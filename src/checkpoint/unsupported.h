@@ -9,9 +9,9 @@
 
 namespace eigenscope {
 
-/// What a file has of mixtures of experts, multi-head latent attention, and state-space layers, each with a tensor
-/// that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none. Those that
-/// the forward pass of `family` runs, which may be null, are left out.
+/// The parts of a file that are mixtures of experts, multi-head latent attention, and state-space layers, each with a
+/// tensor that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none. Those
+/// that the forward pass of `family` runs, which may be null, are left out.
 std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
                               const Family* family = nullptr);
 

@@ -56,7 +56,7 @@ class TypedFields {
 
 /// The meaning of the field, or of its parameter.
 std::string meaning_of(const InputField& field);
-/// What an option's help says: "meaning (range; default)".
+/// The help of an option: "meaning (range; default)".
 std::string help_of(const InputField& field);
 
 /// Whether the input has a field that is read from there.

@@ -1,4 +1,4 @@
-// What the options of all commands have in common.
+// Types and checks of the options of all commands.
 #pragma once
 
 #include <CLI/CLI.hpp>

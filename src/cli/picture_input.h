@@ -7,7 +7,7 @@
 
 namespace eigenscope::cli {
 
-/// What the help of an option for pictures adds.
+/// The sentence on formats in the help of an option for pictures.
 inline constexpr const char* kPictureFiles = ": PNG, JPEG or binary PPM files";
 
 /// The pictures of all files as PPM, one after another. Throws FormatError naming the file that cannot be read, and as

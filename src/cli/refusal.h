@@ -1,4 +1,4 @@
-// What a person reads who typed what the program does not take: sentences of one form, in the names of the options.
+// Messages about arguments that the program does not take: sentences of one form, in the names of the options.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,7 +17,7 @@ void check_default_text(const std::string& path);
 /// All of a file or stream (open_source). Throws FormatError naming it when it cannot be read or is larger than 1 GB.
 std::string read_text(const std::string& path);
 
-/// What `parse` makes of the text of a file. Throws FormatError naming the file for what it refuses.
+/// The text of a file as `parse` reads it. Throws FormatError naming the file for what it refuses.
 template <class Parse>
 auto parsed(const std::string& path, const std::string& text, const Parse& parse) {
   try {

@@ -19,7 +19,7 @@ inline constexpr Parameter kStacks{
 inline constexpr Parameter kFirstStack{"first_stack", integers(0, 1e9), 0,
                                        "index of the first sampled stack"};
 
-/// What is measured after each layer, in the order of `kLayerMeasures`. Entropies and what follows
+/// The measures of each layer, in the order of `kLayerMeasures`. Entropies and what follows
 /// them are of the layer's attention, over the keys that the mask lets a query see; queries that see
 /// one key have none and are left out.
 enum class LayerMeasure {

@@ -44,7 +44,7 @@ void check_stack(const StackSettings& settings);
 /// Tokens that enter the stack in sample number `sample`, d x T.
 Eigen::MatrixXd stack_tokens(const StackSettings& settings, std::uint64_t sample);
 
-/// What one layer did.
+/// The states and attention of one layer.
 struct LayerTrace {
   Eigen::MatrixXd normalized;              ///< d x T: what attention read
   std::vector<Eigen::MatrixXd> attention;  ///< T x T a head, column = query

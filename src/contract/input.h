@@ -1,4 +1,4 @@
-// What goes into an operation: a plain struct, and one function that describes its fields,
+// The input of an operation: a plain struct, and one function that describes its fields,
 //
 //   void describe(InputFields& f, SweepInput& in) {
 //     describe(f, in.spectrum);

@@ -61,7 +61,7 @@ class ForwardPass {
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage that entered layer(), or left the last one.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens[passage]; }
-  /// What the heads read (H d_v x T) on a passage in the layer in which they were run last.
+  /// The values that the heads read (H d_v x T) on a passage in the layer in which they were run last.
   const Eigen::MatrixXf& read(std::size_t passage) const { return pass_.read[passage]; }
 
  private:

@@ -1,4 +1,4 @@
-// What heads are worth to a model: its outcome on passages with heads switched off, beside that as trained.
+// The worth of heads to a model: its outcome on passages with heads switched off, beside that as trained.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,7 +16,7 @@
 
 namespace eigenscope {
 
-/// What replaces the attention weights of a head that is switched off. Its values and the rest of the model stay.
+/// The replacement of the attention weights of a head that is switched off. Its values and the rest of the model stay.
 enum class Ablation {
   zero,      ///< 0: the head adds nothing
   mean,      ///< equal weights for the keys that the query sees: their mean value
@@ -27,8 +27,8 @@ inline constexpr std::array kAblationNames{
     Choice{"zero", "output 0"}, Choice{"mean", "mean of the visible values"},
     Choice{"previous", "previous token"}, Choice{"predicted", "prediction of a level"}};
 
-/// Replaces the attention weights of a head (T x T, row = key, column = query), which a learned sink does not reduce; not
-/// by predicted ones.
+/// Replaces the attention weights of a head (T x T, row = key, column = query), which a learned sink does not reduce;
+/// not by predicted ones.
 void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<Eigen::MatrixXf> weights);
 
 struct HeadPlace {
@@ -49,8 +49,9 @@ using TrainedTokens = std::function<const Eigen::MatrixXf&(std::size_t passage)>
 /// steps.
 class HeadAblation {
  public:
-  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. With `trained` the passages are
-  /// not run through the model as trained. Throws InvalidArgument ("ablate") for a head that the model does not have.
+  /// `sets` may be empty. `mask` as for OutcomeReader; `predicted` of Ablation::predicted. With `trained` the passages
+  /// are not run through the model as trained. Throws InvalidArgument ("ablate") for a head that the model does not
+  /// have.
   HeadAblation(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                Ablation ablation, std::vector<std::vector<HeadPlace>> sets, std::optional<int> mask,
                PredictedWeights predicted = {}, TrainedTokens trained = {});

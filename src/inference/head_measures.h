@@ -1,4 +1,4 @@
-// What a head does on text, and which features of the tokens stand out.
+// Measures of a head on text, and features of the tokens that stand out.
 #pragma once
 
 #include <Eigen/Core>

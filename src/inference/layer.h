@@ -28,8 +28,8 @@ struct Norm {
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
-/// What queries, or keys and values, are made of in latent attention: outputs of a map of the states, of which the
-/// first ones, as many as the gain, are normalized. None without a map: of the states themselves.
+/// The latent of queries, or of keys and values, in latent attention: outputs of a map of the states, of which the
+/// first ones, as many as the gain, are normalized. Without a map queries and keys come from the states themselves.
 struct Compression {
   Linear map;
   Norm norm;
@@ -65,7 +65,7 @@ struct LayerWeights {
   }
 };
 
-/// What a layer does beside its weights.
+/// Settings of a layer beside its weights.
 struct LayerRules {
   int heads = 1;
   int key_heads = 1;             ///< divides heads
@@ -88,14 +88,14 @@ struct LayerRules {
   Eigen::Index most_seen(Eigen::Index length) const;
 };
 
-/// The tokens of a passage as one head makes them, d_h x T each (values d_v x T), or as all heads do, one below the other,
-/// before rotary positions turn them.
+/// The tokens of a passage as one head makes them, d_h x T each (values d_v x T), or as all heads do, one below the
+/// other, before rotary positions turn them.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
   std::optional<float> sink = {};  ///< of a single head (LayerWeights::sinks)
 };
 
-/// What a head did on a passage of T tokens, T x T: row = key, column = query.
+/// Logits and attention of a head on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
   /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 for keys that the query does not see.
   Eigen::MatrixXf logits;

@@ -1,4 +1,4 @@
-// What follows the heads of a layer, for the tokens of many passages at once.
+// The rest of a layer after its heads, for the tokens of many passages at once.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,4 +1,4 @@
-// What a model makes of passages: predicted tokens with their probabilities, their loss, the direction of its tokens.
+// Outcomes of a model on passages: predicted tokens with their probabilities, their loss, the direction of its tokens.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,7 +20,7 @@ inline constexpr std::array kOutcomeNames{
     Choice{"next-token", "token after the last one"},
     Choice{"masked-token", "token at the first mask"}};
 
-/// What a model makes of one passage.
+/// The outcome of a model on one passage.
 struct Outcome {
   /// d: the mean over positions of the tokens after the last layer and its norm.
   Eigen::VectorXd mean_token;
@@ -33,8 +33,8 @@ struct Outcome {
 /// Ids of the `count` largest log probabilities, or all of fewer, the largest first.
 std::vector<int> most_probable(const Eigen::VectorXf& log_probabilities, Eigen::Index count);
 
-/// Computes the outcomes of passages from their tokens after the last layer. The output weights are read block by block.
-/// A job that advances in steps.
+/// Computes the outcomes of passages from their tokens after the last layer. The output weights are read block by
+/// block. A job that advances in steps.
 class OutcomeReader {
  public:
   /// `mask`: id of the token that hides another one, of a model of masked tokens.

@@ -1,4 +1,4 @@
-// What the attention heads of a model do on passages of text.
+// Attention of a model's heads on passages of text.
 #pragma once
 
 #include <Eigen/Core>
@@ -44,7 +44,8 @@ struct LargestWeight {
   float weight = 0;                 ///< in [0, 1]; 0 where no query sees such a key
 };
 
-/// That of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and `passage` stay 0.
+/// That of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and `passage` stay
+/// 0.
 LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sinks);
 
 /// Measures every head on every passage, layer by layer. A job that advances in steps.
@@ -74,7 +75,7 @@ class TextAttention {
   const std::vector<LargestWeight>& largest_weights() const { return largest_weights_; }
 
  private:
-  /// What a head does on one passage, or on all of them.
+  /// The measures of a head on one passage, or on all of them.
   struct HeadOnPassage {
     HeadMeter meter;
     PatternMeter patterns;

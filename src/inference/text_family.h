@@ -8,7 +8,7 @@
 
 namespace eigenscope {
 
-/// What a model's tokens are made of.
+/// The kind of a model's tokens.
 enum class ModelInput { text, pictures };
 
 /// The part of a file that reads text, its first stack, or pictures, its last one. Throws FormatError naming the file

@@ -31,7 +31,7 @@ struct StoredMixture {
   std::vector<StoredMlp> experts;
 };
 
-/// What follows the heads of a layer, its linear maps in the file.
+/// The rest of a layer after its heads, with its linear maps in the file.
 struct StoredRest {
   LayerWeights norms;  ///< their linear maps but `skip` are empty
   StoredLinear attention_output;
@@ -57,7 +57,7 @@ class Transformer {
               ModelInput input = ModelInput::text);
 
   const Family& family() const { return *match_.family; }
-  /// What a layer, from 0 to layers() - 1, does beside its weights.
+  /// Settings of a layer, from 0 to layers() - 1, beside its weights.
   const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
   /// Whether no query sees a later token.
   bool causal() const { return rules_.front().causal; }
@@ -109,8 +109,9 @@ class Transformer {
   /// Whether the model predicts tokens: whether the checkpoint has output weights or the head of masked tokens, or the
   /// model is causal and config.json does not exclude that its token embeddings are the output weights.
   bool has_output() const;
-  /// What the output map reads of `tokens` (d x T) after the last layer: finished(), and of a model of masked tokens
-  /// their linear map, activation and norm. Throws FormatError for weights that cannot be read or are not finite.
+  /// The states that the output map reads from `tokens` (d x T) after the last layer: finished(), and of a model of
+  /// masked tokens their linear map, activation and norm. Throws FormatError for weights that cannot be read or are not
+  /// finite.
   Eigen::MatrixXf output_states(const Eigen::MatrixXf& tokens) const;
   /// The output weights (vocabulary x d) and their bias, if any, by which output_states() give the logits over
   /// output_scale(): the token embeddings where the checkpoint has no others. Throws FormatError where config.json says

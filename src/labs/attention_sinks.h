@@ -122,7 +122,7 @@ class AttentionSinks {
   struct KeySums {
     Eigen::MatrixXd first, content;
   };
-  /// What the trained model does on a measured passage.
+  /// Attention of the trained model on a measured passage.
   struct AsTrained {
     Eigen::MatrixXf values;    ///< as HeadTokens::values
     Eigen::MatrixXf to_first;  ///< T x heads: the weight of the first key

@@ -1,4 +1,4 @@
-// What a model does to a picture before its first layer, as preprocessor_config.json describes it.
+// Preparation of a picture before its first layer, as preprocessor_config.json describes it.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,8 +15,8 @@ namespace eigenscope {
 class Preprocessor {
  public:
   /// For a model of square pictures of `pixels` x `pixels`. Without a config, null: resizes them bilinearly to that
-  /// size, mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter other
-  /// than bilinear and bicubic, or asks for another size than the model's.
+  /// size, mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter
+  /// other than bilinear and bicubic, or asks for another size than the model's.
   Preprocessor(const Config* config, Eigen::Index pixels);
 
   /// The picture in the model's size. Throws InvalidArgument ("image") where it must not be resized and has another

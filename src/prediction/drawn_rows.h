@@ -41,7 +41,7 @@ class DrawnRows {
   const SinkKeys& sinks() const { return sinks_; }
   const LayerRules& rules() const { return rules_; }
   const RotaryTurns& turns() const { return turns_; }
-  /// What rotary positions multiply logits by at most.
+  /// The largest factor by which rotary positions multiply logits.
   double largest_turn() const { return std::max(1.0, rules_.rotary.logit_factor); }
 
   /// The drawn queries of a head; all levels have the same.

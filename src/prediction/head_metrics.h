@@ -68,7 +68,7 @@ HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, dou
 /// With C = I, from the products of W_QK / sqrt(d_h) and the bound of its logits.
 HeadInMetric head_in_identity(const FactorProducts& products, double logit_bound);
 
-/// What the logits of measured passages are.
+/// Composition of the logits of measured passages.
 struct MeasuredLogits {
   /// Mean over passages of the number of components (WeightedSpectrum) of the passage's own content logits,
   /// all queries by all keys, without the means of rows and columns; before rotary positions turn them.

@@ -1,4 +1,4 @@
-// What is predicted and measured of a head.
+// Predictions and measurements of a head.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,7 +14,7 @@
 
 namespace eigenscope {
 
-/// What the isotropic theory says of a head: no eigenvalues are needed for it.
+/// Predictions of the isotropic theory for a head, which need no eigenvalues.
 struct HeadTheory {
   SpectralMoments moments;  ///< of W, the gain of a pre-norm folded in
   double localization = 0;  ///< for the kernel of level 0, temperature sqrt(d_h); may be NaN

@@ -25,7 +25,7 @@ struct QueryEdit {
                           const Eigen::MatrixXd& y) const;
 };
 
-/// What edits of a head need to know of its content tokens. A = C^(1/2) W C^(1/2), C their covariance and
+/// A head in the metric of its content tokens, as its edits need it. A = C^(1/2) W C^(1/2), C their covariance and
 /// W = W_QK/sqrt(d_h); the spectrum of A has d_h eigenvalues that need not be zero.
 struct ContentStatistics {
   Eigen::VectorXd query_mean, key_mean;
@@ -33,9 +33,9 @@ struct ContentStatistics {
   double trace = 0, norm = 0;      ///< tr(A), ||A||_F
 };
 
-/// With P the projector on the right space of a matrix of rank d_h, whose trace is d_h: the matrix becomes `query` times
-/// itself plus `key` P. First its deviation from m P, m = trace / d_h, loses the share `shrunk`; then `added_mean` times
-/// norm / sqrt(d_h) times P is added at the norm that it has by then.
+/// With P the projector on the right space of a matrix of rank d_h, whose trace is d_h: the matrix becomes `query`
+/// times itself plus `key` P. First its deviation from m P, m = trace / d_h, loses the share `shrunk`; then
+/// `added_mean` times norm / sqrt(d_h) times P is added at the norm that it has by then.
 struct SpectrumChange {
   SpectrumChange(double trace, double norm, double rank, double added_mean, double shrunk);
 

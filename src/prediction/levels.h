@@ -33,7 +33,7 @@ enum class Level {
   sequences
 };
 
-/// What explains a head's attention (see verdict.h).
+/// The first level that explains a head's attention (see verdict.h).
 enum class Verdict { weights, token_statistics, sink, position, unexplained };
 inline constexpr std::array kVerdictNames{Choice{"weights"}, Choice{"token statistics"},
                                           Choice{"a sink"}, Choice{"position"},
@@ -43,7 +43,7 @@ inline constexpr std::array kVerdictNames{Choice{"weights"}, Choice{"token stati
 /// other ways to the same numbers.
 /// The label is what it knows beyond the level before, or instead.
 struct LevelInfo : Choice {
-  /// What a head is explained by when this level is the first that fits; only of the nested ones.
+  /// The explanation of a head where this level is the first that fits; only of the nested ones.
   std::optional<Verdict> explains;
 };
 inline constexpr std::array<LevelInfo, 11> kLevels{{

@@ -27,7 +27,7 @@ struct KeyValueLaw {
 /// The law of the keys and values of a population.
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks);
 
-/// What the queries of a passage read from the population, one column each.
+/// The law of the values that the queries of a passage read from the population, one column each.
 struct MeanFieldReads {
   Eigen::MatrixXd mean;  ///< d_v x T
   /// Standard deviation of the read around its mean over that of a content value: the root of the

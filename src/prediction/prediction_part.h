@@ -9,7 +9,7 @@
 
 namespace eigenscope {
 
-/// What goes through the model. Only `statistics` are known to the predictions.
+/// Passages that go through the model. Only `statistics` are known to the predictions.
 struct PredictionPassages {
   std::vector<Passage> statistics;  ///< at least one; of a text, or random (random_tokens.h)
   std::vector<Passage> measured;    ///< what the predictions are compared with; may be empty

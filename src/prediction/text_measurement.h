@@ -1,4 +1,4 @@
-// What the heads of a model do on the passages that predictions are compared with.
+// Measured attention of a model's heads on the passages that predictions are compared with.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the predictor levels know of a layer's tokens: measured on some passages, used for
+// Statistics of a layer's tokens from which the predictor levels predict: measured on some passages, used for
 // others.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What explains a head's attention: the first level from which on its entropy is predicted.
+// The explanation of a head's attention: the first level from which on its entropy is predicted.
 #pragma once
 
 #include "prediction/prediction.h"

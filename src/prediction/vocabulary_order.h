@@ -13,7 +13,7 @@
 
 namespace eigenscope {
 
-/// What of a vocabulary stands around and within random sequences.
+/// Tokens of a vocabulary that stand around and within random sequences.
 struct VocabularyLayout {
   std::vector<int> before, after;  ///< special tokens around a sequence
   /// The first id whose token is a whole word; vocabularies list words by frequency from there on. 0

@@ -11,8 +11,8 @@
 
 namespace eigenscope {
 
-/// What the centred logits omega_i - omega_bar of the query at position q need to know of the
-/// kernel; all vectors have q entries, one a key.
+/// The values of the kernel that the centred logits omega_i - omega_bar of the query at position q depend on; all
+/// vectors have q entries, one a key.
 struct CentredKernel {
   double query_variance = 0;  ///< K(q, q)
   Eigen::VectorXd variance;   ///< variance of x_i - x_bar, per coordinate, over the first q tokens

@@ -106,7 +106,7 @@ class Ensemble {
   Eigen::MatrixXd spread_matrix_;    // others: Z, on the subspace when there is one
   Eigen::MatrixXd basis_;            // d x d_h, orthonormal columns; empty when C = I
   Eigen::VectorXcd spread_eigenvalues_;
-  // What apply() multiplies with. The basis is held both ways so that every product runs down
+  // The factors of apply(). The basis is held both ways so that every product runs down
   // columns: sums are then in the same order, and equal to the last bit, with and without SIMD.
   Eigen::VectorXf diagonal_single_;
   Eigen::MatrixXf spread_single_, basis_single_, transposed_basis_single_;

@@ -8,7 +8,7 @@
 
 namespace eigenscope {
 
-/// What the law of the logits needs to know of W (Bao, Hataya, Karakida, ICML 2024, section 3; the
+/// The traces of W that determine the law of the logits (Bao, Hataya, Karakida, ICML 2024, section 3; the
 /// Frobenius trace is the extension to non-symmetric W).
 struct Traces {
   double xi = 0;     ///< tr(W Sigma)
@@ -71,8 +71,8 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
 /// it is done in double.
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key);
 
-/// Whether sums of squares of the columns of `weight` in single precision, on the diagonal of `gram`, have lost nothing to
-/// the range of floats.
+/// Whether sums of squares of the columns of `weight` in single precision, on the diagonal of `gram`, have lost nothing
+/// to the range of floats.
 bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight);
 
 /// Products of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative):

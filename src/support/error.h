@@ -27,7 +27,7 @@ class InvalidArgument : public std::invalid_argument {
   std::string field_;
 };
 
-/// What a person is told of std::bad_alloc and std::length_error, whose own texts name neither.
+/// The message for std::bad_alloc and std::length_error, whose texts name neither.
 inline constexpr const char* kOutOfMemory =
     "memory: the sizes asked for must fit into memory, but they do not; give smaller ones";
 

@@ -19,7 +19,7 @@ class FormatErrorIn : public FormatError {
   std::string message_;
 };
 
-/// What `read` returns. A FormatError whose message does not begin with the file's name, such as one of a tensor or a
+/// The result of `read`. A FormatError whose message does not begin with the file's name, such as one of a tensor or a
 /// key, is thrown as a FormatErrorIn; one of a file in a folder of this name is left as it is.
 template <class Read>
 auto named_after(const std::string& file, const Read& read) {

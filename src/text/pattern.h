@@ -13,7 +13,7 @@
 
 namespace eigenscope {
 
-/// What GPT-2 cuts a text at.
+/// The pattern at whose matches GPT-2 cuts a text.
 inline constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// Lines apart from what ends them.
@@ -49,7 +49,7 @@ class Pattern {
   /// Throws InvalidArgument ("pattern") naming the part of the expression that is not supported, for one that matches
   /// the empty text, and for one of more than 4000 characters, 10,000 steps or 20 groups in each other.
   explicit Pattern(std::string_view expression);
-  /// What matches a text alone, which is not empty.
+  /// A pattern that matches this text alone, which is not empty.
   static Pattern literal(std::u32string_view text);
 
  private:

@@ -15,8 +15,8 @@ bool acts(const FaultSettings& fault, Eigen::Index step);
 /// The learning rate of that step over that of the schedule.
 double rate_factor(const FaultSettings& fault, Eigen::Index step);
 
-/// What the step reads in place of `tokens`, those of example number `draw` of the seed, from a text of `vocabulary`
-/// tokens; empty where the fault does not change them.
+/// The tokens that the step reads in place of `tokens`, those of example number `draw` of the seed, from a text of
+/// `vocabulary` tokens; empty where the fault does not change them.
 std::vector<TokenId> faulty_tokens(const FaultSettings& fault, Eigen::Index step,
                                    std::uint64_t seed, std::uint64_t draw,
                                    std::span<const TokenId> tokens, Eigen::Index vocabulary);

@@ -49,7 +49,7 @@ struct HubFolder {
 /// does.
 HubFolder find_on_hub(const HubModel& model);
 
-/// What a status of the Hub means for a file of the model.
+/// The meaning of a status of the Hub for a file of the model.
 std::string hub_status(const HubModel& model, const HttpAnswer& answer);
 
 /// The Hub's host, such as `huggingface.co`.

@@ -16,7 +16,7 @@
 
 namespace eigenscope::cli {
 
-/// What a person is told of a status that is not that of success; the answer has its headers.
+/// The message about a status that is not that of success; the answer has its headers.
 using StatusText = std::function<std::string(const HttpAnswer&)>;
 
 /// A file of a host.

@@ -1,4 +1,4 @@
-// What commands do where their output exists already. A command replaces a file only as a whole, after it has read
+// Rules for output that exists already. A command replaces a file only as a whole, after it has read
 // everything, and only when its content can be made again from files that stay: a table from the runs beside it,
 // results from their cells. It never replaces what took computing: training runs, cells, or the results of cells
 // that exist nowhere else.
@@ -16,7 +16,8 @@ namespace eigenscope::cli {
 class RunsFolder {
  public:
   /// Makes the folder and removes what killed trainings have left half written. Throws InvalidArgument ("out") when
-  /// another process has the lock, and, unless it is to `resume` runs, when anything else is in it; FormatError when the folder cannot be made or written to.
+  /// another process has the lock, and, unless it is to `resume` runs, when anything else is in it; FormatError when
+  /// the folder cannot be made or written to.
   RunsFolder(const std::string& path, bool resume);
   ~RunsFolder();
   RunsFolder(const RunsFolder&) = delete;

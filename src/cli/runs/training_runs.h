@@ -39,7 +39,7 @@ struct FinishedRun {
   std::string failure;
 };
 
-/// What all runs of a command have in common.
+/// Settings that all runs of a command share.
 struct RunOptions {
   std::string
       out;  ///< the folder of all, with one such as "locater-seed1" for each; empty for none
