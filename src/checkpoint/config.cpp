@@ -120,63 +120,63 @@ void Config::refuse(const std::string& key, const std::string& expected, const V
 }
 
 std::vector<std::string> Config::names(const std::string& object) const {
-  std::vector<std::string> found;
+  std::vector<std::string> names;
   for (auto at = values_.lower_bound(object); at != values_.end() && at->first.starts_with(object);
        ++at) {
     std::string name = at->first.substr(object.size());
-    if (name.find('.') == std::string::npos) found.push_back(std::move(name));
+    if (name.find('.') == std::string::npos) names.push_back(std::move(name));
   }
-  return found;
+  return names;
 }
 
 std::string Config::value(const std::string& key) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) return {};
-  const std::string* const text = std::get_if<std::string>(&found->second);
-  return text != nullptr ? *text : std::visit(ShowValue{}, found->second);
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return {};
+  const std::string* const text = std::get_if<std::string>(&entry->second);
+  return text != nullptr ? *text : std::visit(ShowValue{}, entry->second);
 }
 
 std::optional<std::uint64_t> Config::positive_integer(const std::string& key,
                                                       std::uint64_t maximum) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) return std::nullopt;
-  const std::uint64_t* const number = std::get_if<std::uint64_t>(&found->second);
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return std::nullopt;
+  const std::uint64_t* const number = std::get_if<std::uint64_t>(&entry->second);
   if (number == nullptr || *number < 1 || *number > maximum) {
-    refuse(key, "an integer from 1 to " + std::to_string(maximum), found->second);
+    refuse(key, "an integer from 1 to " + std::to_string(maximum), entry->second);
   }
   return *number;
 }
 
 std::optional<double> Config::number(const std::string& key, double minimum, double maximum) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) return std::nullopt;
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return std::nullopt;
   double value = std::numeric_limits<double>::quiet_NaN();
-  if (const auto* natural = std::get_if<std::uint64_t>(&found->second)) {
+  if (const auto* natural = std::get_if<std::uint64_t>(&entry->second)) {
     value = static_cast<double>(*natural);
-  } else if (const auto* other = std::get_if<Other>(&found->second)) {
+  } else if (const auto* other = std::get_if<Other>(&entry->second)) {
     char* end = nullptr;
     const double read = std::strtod(other->shown.c_str(), &end);
     if (end != other->shown.c_str() && *end == '\0') value = read;
   }
   if (value >= minimum && value <= maximum) return value;
-  refuse(key, "a number from " + shown(minimum) + " to " + shown(maximum), found->second);
+  refuse(key, "a number from " + shown(minimum) + " to " + shown(maximum), entry->second);
 }
 
 std::optional<bool> Config::flag(const std::string& key) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) return std::nullopt;
-  const Other* const other = std::get_if<Other>(&found->second);
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return std::nullopt;
+  const Other* const other = std::get_if<Other>(&entry->second);
   if (other != nullptr && (other->shown == "true" || other->shown == "false")) {
     return other->shown == "true";
   }
-  refuse(key, "true or false", found->second);
+  refuse(key, "true or false", entry->second);
 }
 
 std::optional<std::string> Config::text(const std::string& key) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) return std::nullopt;
-  const std::string* const text = std::get_if<std::string>(&found->second);
-  if (text == nullptr) refuse(key, "a string", found->second);
+  const auto entry = values_.find(key);
+  if (entry == values_.end()) return std::nullopt;
+  const std::string* const text = std::get_if<std::string>(&entry->second);
+  if (text == nullptr) refuse(key, "a string", entry->second);
   return *text;
 }
 

@@ -71,24 +71,24 @@ bool has(const Tensors& tensors, std::string_view pattern) {
 using Prefixes = std::map<std::string, std::set<int>>;
 
 Prefixes find_layers(const Family& family, const AttentionNames& names, const Tensors& tensors) {
-  Prefixes found;
+  Prefixes prefixes;
   for (const auto& [name, info] : tensors) {
     for (const std::string_view pattern : {names.query_weight, names.key_weight}) {
       if (pattern.empty()) continue;
       const auto place = match_name(pattern, name);
       if (!place || (family.exact && !place->prefix.empty())) continue;
-      found[place->prefix].insert(place->layer);
+      prefixes[place->prefix].insert(place->layer);
     }
   }
-  return found;
+  return prefixes;
 }
 
 /// The same of the first stack that the file has.
 Prefixes find_first_layers(const Family& family, const Tensors& tensors) {
   for (const AttentionNames& names : family.attentions) {
     if (names.query_weight.empty()) break;
-    Prefixes found = find_layers(family, names, tensors);
-    if (!found.empty()) return found;
+    Prefixes prefixes = find_layers(family, names, tensors);
+    if (!prefixes.empty()) return prefixes;
   }
   return {};
 }
@@ -108,55 +108,58 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     if (!weight.ends_with(kGamma)) return if_there(bias_of(weight));
     return if_there(weight.substr(0, weight.size() - kGamma.size()) + ".beta");
   };
-  LayerTensors found;
-  found.layer = layer;
-  found.sinks = gain_of(names.sinks, layer);
+  LayerTensors layer_names;
+  layer_names.layer = layer;
+  layer_names.sinks = gain_of(names.sinks, layer);
   const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
   if (reads_norm && text.embedding_projection.empty()) {
-    found.input_gain = gain_of(layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1);
+    layer_names.input_gain =
+        gain_of(layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1);
   }
   const auto projection = [&](int at, const std::string& weight, std::string_view before,
                               std::string_view after) {
     const std::string own = gain_of(before, at);
-    return ProjectionTensors{.weight = weight,
-                             .bias = if_there(bias_of(weight)),
-                             .gain = own,
-                             .norm_gain = gain_of(after, at),
-                             .input_bias = bias_of_norm(own.empty() ? found.input_gain : own)};
+    return ProjectionTensors{
+        .weight = weight,
+        .bias = if_there(bias_of(weight)),
+        .gain = own,
+        .norm_gain = gain_of(after, at),
+        .input_bias = bias_of_norm(own.empty() ? layer_names.input_gain : own)};
   };
   const LatentNames& latent = names.latent;
-  found.query = projection(layer, full_name(prefix, names.query_weight, layer), names.query_gain,
-                           names.query_norm_gain);
+  layer_names.query = projection(layer, full_name(prefix, names.query_weight, layer),
+                                 names.query_gain, names.query_norm_gain);
   if (!latent.query_weight.empty()) {
-    found.query.latent = full_name(prefix, latent.query_weight, layer);
-    found.query.latent_gain = gain_of(latent.query_gain, layer);
+    layer_names.query.latent = full_name(prefix, latent.query_weight, layer);
+    layer_names.query.latent_gain = gain_of(latent.query_gain, layer);
   }
   const std::string_view key_gain =
       names.key_gain.empty() && !names.bare_keys ? names.query_gain : names.key_gain;
-  found.key = projection(
+  layer_names.key = projection(
       key_layer,
-      family.fused() ? found.query.weight : full_name(prefix, names.key_weight, key_layer),
+      family.fused() ? layer_names.query.weight : full_name(prefix, names.key_weight, key_layer),
       key_gain, names.key_norm_gain);
   if (family.latent()) {
-    found.key.latent = full_name(prefix, latent.key_weight, key_layer);
-    found.key.latent_gain = gain_of(latent.key_gain, key_layer);
+    layer_names.key.latent = full_name(prefix, latent.key_weight, key_layer);
+    layer_names.key.latent_gain = gain_of(latent.key_gain, key_layer);
   }
-  for (const std::string& needed : {found.query.latent, found.key.latent}) {
+  for (const std::string& needed : {layer_names.query.latent, layer_names.key.latent}) {
     if (!needed.empty() && !tensors.contains(needed)) {
-      refuse_item(needed, "it is missing, though " + shown_name(found.query.weight) + " is there");
+      refuse_item(needed,
+                  "it is missing, though " + shown_name(layer_names.query.weight) + " is there");
     }
   }
-  const bool has_query = tensors.contains(found.query.weight);
-  if (!has_query || !tensors.contains(found.key.weight)) {
-    const std::string& missing = has_query ? found.key.weight : found.query.weight;
-    const std::string& partner = has_query ? found.query.weight : found.key.weight;
+  const bool has_query = tensors.contains(layer_names.query.weight);
+  if (!has_query || !tensors.contains(layer_names.key.weight)) {
+    const std::string& missing = has_query ? layer_names.key.weight : layer_names.query.weight;
+    const std::string& partner = has_query ? layer_names.query.weight : layer_names.key.weight;
     std::string unsupported = unmerged_adapter(tensors);
     if (unsupported.empty()) unsupported = unsupported_parts(tensors);
     refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
                              (unsupported.empty() ? "" : "; unsupported: " + unsupported));
   }
-  return found;
+  return layer_names;
 }
 
 /// " 'a', 'b'": the first keys of a map.
@@ -206,18 +209,18 @@ std::string main_prefix(const Family& family, const Prefixes& prefixes, const Te
                         const std::string& file) {
   if (prefixes.size() == 1) return prefixes.begin()->first;
   std::string listed;
-  std::vector<std::string> found, stacks;
+  std::vector<std::string> embedded, stacks;
   for (const auto& [prefix, layers] : prefixes) {
     stacks.push_back(without_dot(prefix));
     listed += (listed.empty() ? "'" : ", '") + shown_name(without_dot(prefix)) + "'";
     if (!family.embeddings.empty() && tensors.contains(prefix + std::string(family.embeddings))) {
-      found.push_back(prefix);
+      embedded.push_back(prefix);
     }
   }
-  if (found.size() == 1) return found.front();
+  if (embedded.size() == 1) return embedded.front();
   throw SeveralStacks(file,
                       "it holds several stacks of " + std::string(family.name) + " layers, " +
-                          (found.empty() ? "none" : "more than one") +
+                          (embedded.empty() ? "none" : "more than one") +
                           " of them with token embeddings: give --stack, one of " + listed,
                       std::move(stacks));
 }
@@ -280,11 +283,11 @@ bool is_known(const FamilyMatch& match, const Config* config) {
 const Family* choose(const Tensors& tensors, const std::vector<std::string>& model_types) {
   const auto known = families();
   for (const bool by_type : {true, false}) {
-    const auto found = std::find_if(known.begin(), known.end(), [&](const Family& family) {
+    const auto row = std::find_if(known.begin(), known.end(), [&](const Family& family) {
       const bool fit = by_type ? is_of_type(family, model_types) : family.others == Others::names;
       return fit && fits(family, tensors);
     });
-    if (found != known.end()) return &*found;
+    if (row != known.end()) return &*row;
   }
   return nullptr;
 }
@@ -444,9 +447,9 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
                    has(tensors, family->embeddings);
   for (const AttentionNames& names : family->attentions) {
     if (names.query_weight.empty()) break;
-    const Prefixes found = find_layers(*family, names, tensors);
-    const auto layers = found.find(prefix);
-    if (layers == found.end()) continue;
+    const Prefixes prefixes = find_layers(*family, names, tensors);
+    const auto layers = prefixes.find(prefix);
+    if (layers == prefixes.end()) continue;
     StackMatch stack{&names,
                      std::string(names.stack),
                      part_of(config, names.config, prefix, !match.is_other),
@@ -466,15 +469,15 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
 
 std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* config,
                                         const std::string& file) {
-  std::vector<FamilyMatch> found;
+  std::vector<FamilyMatch> matches;
   Tensors left = tensors;
   // Layers for multi-token prediction, which the model does not run on text.
   std::erase_if(left, [](const auto& tensor) { return tensor.first.starts_with("mtp."); });
   const std::vector<std::string> types = model_types(config);
   while (const Family* const family = choose(left, types)) {
     // The table outlives every pointer to it.
-    found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
-    FamilyMatch& match = found.back();
+    matches.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
+    FamilyMatch& match = matches.back();
     if (!is_known(match, config)) {
       match.unknown = match.is_other ? "the stack '" + shown_name(without_dot(match.prefix)) +
                                            "' does not have the token embeddings, and has no "
@@ -484,10 +487,10 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
     match.typed = !types.empty();
     remove_weights(match, left);
   }
-  if (found.empty()) fail_unknown(tensors, types, file);
-  leave_unknown(found);
-  if (found.size() > 1) name_stacks(found);
-  return found;
+  if (matches.empty()) fail_unknown(tensors, types, file);
+  leave_unknown(matches);
+  if (matches.size() > 1) name_stacks(matches);
+  return matches;
 }
 
 }  // namespace eigenscope

@@ -63,8 +63,8 @@ class StackPlanner {
         part_(part),
         family_(part.family),
         stack_(stack) {
-    const auto own = settings.stack_heads.find(stack.name);
-    given_heads_ = own == settings.stack_heads.end() ? settings.heads : own->second;
+    const auto given = settings.stack_heads.find(stack.name);
+    given_heads_ = given == settings.stack_heads.end() ? settings.heads : given->second;
     unknown_norms_ = settings.mapping && has_unknown_head_norm(part, file.tensors());
   }
 
@@ -104,10 +104,12 @@ class StackPlanner {
     return checked_weight(file_, weight).shape[family_->inputs_first() ? 1 : 0];
   }
   /// The weight that reads the tokens.
-  static const std::string& reader(const ProjectionTensors& own) {
-    return own.latent.empty() ? own.weight : own.latent;
+  static const std::string& reader(const ProjectionTensors& projection) {
+    return projection.latent.empty() ? projection.weight : projection.latent;
   }
-  std::uint64_t width_of(const ProjectionTensors& own) const { return inputs(reader(own)); }
+  std::uint64_t width_of(const ProjectionTensors& projection) const {
+    return inputs(reader(projection));
+  }
   std::string outputs_text(const std::string& weight) const {
     return std::to_string(outputs(weight)) + (family_->inputs_first() ? " columns" : " rows");
   }
@@ -115,15 +117,15 @@ class StackPlanner {
 
   /// The keys of config.json for the heads of a layer, by its kind of attention.
   HeadKeys keys_of(const LayerTensors& layer) const {
-    HeadKeys own{stack_.names->head_count_key, stack_.names->key_head_count_key,
-                 family_->head_width_key};
-    if (!has_kinds()) return own;
+    HeadKeys keys{stack_.names->head_count_key, stack_.names->key_head_count_key,
+                  family_->head_width_key};
+    if (!has_kinds()) return keys;
     const bool local = attention_kind(keys_, family_->window, layer.layer) == kSlidingAttention;
     const HeadKeys& kind = local ? family_->local : family_->full;
     for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
-      if (keys_.has(kind.*key)) own.*key = kind.*key;
+      if (keys_.has(kind.*key)) keys.*key = kind.*key;
     }
-    return own;
+    return keys;
   }
   bool has_kinds() const { return !family_->local.width.empty() || !family_->full.width.empty(); }
 
@@ -340,13 +342,13 @@ class StackPlanner {
   }
 
   void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
-    const auto check = [&](const ProjectionTensors& own, std::uint64_t heads) {
-      check_vector(file_, own.bias, own.weight, {outputs(own.weight)});
-      check_vector(file_, own.gain, own.weight, {width_of(own)});
-      check_vector(file_, own.input_bias, own.weight, {width_of(own)});
-      check_vector(file_, own.latent_gain, own.weight, {inputs(own.weight)});
-      check_vector(file_, own.norm_gain, own.weight, {grid.head_width, heads * grid.head_width},
-                   grid.head_width);
+    const auto check = [&](const ProjectionTensors& projection, std::uint64_t heads) {
+      check_vector(file_, projection.bias, projection.weight, {outputs(projection.weight)});
+      check_vector(file_, projection.gain, projection.weight, {width_of(projection)});
+      check_vector(file_, projection.input_bias, projection.weight, {width_of(projection)});
+      check_vector(file_, projection.latent_gain, projection.weight, {inputs(projection.weight)});
+      check_vector(file_, projection.norm_gain, projection.weight,
+                   {grid.head_width, heads * grid.head_width}, grid.head_width);
     };
     check(layer.query, grid.heads);
     check(layer.key, grid.key_heads);
@@ -430,11 +432,11 @@ class StackPlanner {
   }
 
   LayerTensors foldable(LayerTensors layer) const {
-    for (ProjectionTensors* const own : {&layer.query, &layer.key}) {
-      if (!folds_input_gains()) own->gain.clear();
+    for (ProjectionTensors* const projection : {&layer.query, &layer.key}) {
+      if (!folds_input_gains()) projection->gain.clear();
       if (settings_.fold_gains) continue;
-      own->norm_gain.clear();
-      own->latent_gain.clear();
+      projection->norm_gain.clear();
+      projection->latent_gain.clear();
     }
     return layer;
   }

@@ -109,15 +109,15 @@ std::vector<ScannedHead> HeadScan::advance(int most, Needed needed) {
   std::vector<ScannedHead> finite;
   if (done()) return finite;
   const LayerPlan& layer = plan_.layers[layer_];
-  const auto is_short = [&](const ProjectionTensors& own) {
+  const auto is_short = [&](const ProjectionTensors& projection) {
     const auto is_bf16 = [&](const std::string& weight) {
       return weight.empty() || tensors_->tensor(weight).dtype == Dtype::kBF16;
     };
-    return is_bf16(own.weight) && is_bf16(own.latent);
+    return is_bf16(projection.weight) && is_bf16(projection.latent);
   };
   const bool single = is_short(layer.tensors.query) && is_short(layer.tensors.key);
-  const auto is_bare = [](const ProjectionTensors& own) {
-    return !own.latent.empty() && own.bias.empty() && own.norm_gain.empty();
+  const auto is_bare = [](const ProjectionTensors& projection) {
+    return !projection.latent.empty() && projection.bias.empty() && projection.norm_gain.empty();
   };
   const bool compressed = needed != Needed::factors && layer.tensors.sinks.empty() &&
                           is_bare(layer.tensors.query) && is_bare(layer.tensors.key);
@@ -244,19 +244,19 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
                : HeadPart<Scalar>{read_weight<Scalar>(names.weight, first, layer)};
   };
   HeadPart<Scalar> part = read();
-  Eigen::VectorXd own;
-  if (!names.bias.empty()) own = read_values(*tensors_, names.bias, first, layer.head_width);
+  Eigen::VectorXd bias;
+  if (!names.bias.empty()) bias = read_values(*tensors_, names.bias, first, layer.head_width);
   if (layer.normed && !layer.family->latent() && offset_.average <= 0) {
     // A copy of the weight is made only for a norm's bias.
     Eigen::MatrixXd weight;
     if (!names.input_bias.empty()) weight = part.weight.template cast<double>();
-    part.input = read_input(layer, names, weight, own);
+    part.input = read_input(layer, names, weight, bias);
   }
   if (!names.gain.empty()) {
     part.weight.array().colwise() *=
         read_gain(layer, names.gain, 0, layer.width, part.faults).template cast<Scalar>().array();
   }
-  if (!names.bias.empty()) part.bias = own.norm() / part.weight.template cast<double>().norm();
+  if (!names.bias.empty()) part.bias = bias.norm() / part.weight.template cast<double>().norm();
   if (!names.norm_gain.empty()) {
     // One gain for every head, or one for each.
     const bool each = tensors_->tensor(names.norm_gain).shape[0] != grid.head_width;
@@ -338,10 +338,10 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_compressed(const LayerPlan& laye
   Matrix query = read_decompression<Scalar>(layer, Projection::query, head, faults);
   turn_queries(query, layer.rotary, offset_);
   query *= static_cast<Scalar>(layer.logit_scale);
-  const Matrix own = read_decompression<Scalar>(layer, Projection::key, head, faults);
-  const Eigen::Index turned = layer.head_width - own.cols();
-  Matrix key = Matrix::Zero(own.rows() + turned, layer.head_width);
-  key.topRightCorner(own.rows(), own.cols()) = own;
+  const Matrix decompressed = read_decompression<Scalar>(layer, Projection::key, head, faults);
+  const Eigen::Index turned = layer.head_width - decompressed.cols();
+  Matrix key = Matrix::Zero(decompressed.rows() + turned, layer.head_width);
+  key.topRightCorner(decompressed.rows(), decompressed.cols()) = decompressed;
   key.bottomLeftCorner(turned, turned).setIdentity();
   if (!all_finite(query) || !all_finite(key)) return std::nullopt;
   double bound = std::numeric_limits<double>::quiet_NaN();
@@ -349,7 +349,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_compressed(const LayerPlan& laye
     // Of keys that turn, the last rows of F_K have the Gram matrix.
     const Eigen::MatrixXd rows =
         latents->key.bottomRightCorner(turned, turned).template cast<double>().transpose();
-    bound = latent_bound(layer, query.template cast<double>(), own.template cast<double>(),
+    bound = latent_bound(layer, query.template cast<double>(), decompressed.template cast<double>(),
                          transposed_times(rows, rows));
   }
   FactorsOf<Scalar> factors{layer.tensors.layer, head,        std::move(query),
@@ -397,14 +397,14 @@ const typename FactorsOf<Scalar>::Matrix& HeadScan::read_compression(const std::
 }
 
 ProjectionInput HeadScan::read_input(const LayerPlan& layer, const ProjectionTensors& names,
-                                     const Eigen::MatrixXd& weight, const Eigen::VectorXd& own) {
+                                     const Eigen::MatrixXd& weight, const Eigen::VectorXd& bias) {
   ProjectionInput input{{}, Eigen::VectorXd::Zero(layer.head_width)};
   const std::string& gain = layer.tensors.input_gain;
   if (!gain.empty()) input.gain = read_shared(gain, layer.width);
   if (!names.input_bias.empty()) {
     input.shift += weight.transpose() * read_shared(names.input_bias, layer.width);
   }
-  if (own.size() > 0) input.shift += own;
+  if (bias.size() > 0) input.shift += bias;
   return input;
 }
 

@@ -19,11 +19,11 @@ constexpr Index kTile = 512;
 constexpr Index kJoined = 512;
 
 Index width_of(const ScannedHead& head) {
-  return std::visit([](const auto& own) { return own.query.rows(); }, head);
+  return std::visit([](const auto& factors) { return factors.query.rows(); }, head);
 }
 
 Index head_width_of(const ScannedHead& head) {
-  return std::visit([](const auto& own) { return own.query.cols(); }, head);
+  return std::visit([](const auto& factors) { return factors.query.cols(); }, head);
 }
 
 /// The part of W with rows from `row` and columns from `column` on.
@@ -32,15 +32,15 @@ MatrixXd tile_of(const std::vector<ScannedHead>& heads, Index row, Index column)
   MatrixXd tile = MatrixXd::Zero(std::min(kTile, d - row), std::min(kTile, d - column));
   for (const ScannedHead& head : heads) {
     std::visit(
-        [&]<class Scalar>(const FactorsOf<Scalar>& own) {
+        [&]<class Scalar>(const FactorsOf<Scalar>& factors) {
           const Product<Scalar, double> product{tile.rows(),
                                                 tile.cols(),
-                                                factor(own.query.data() + row, d),
-                                                factor(own.key.data() + column, d).transposed(),
+                                                factor(factors.query.data() + row, d),
+                                                factor(factors.key.data() + column, d).transposed(),
                                                 tile.data(),
                                                 tile.rows(),
                                                 /*add=*/true};
-          multiply<Scalar, double>(own.query.cols(), {&product, 1});
+          multiply<Scalar, double>(factors.query.cols(), {&product, 1});
         },
         head);
   }
@@ -50,12 +50,13 @@ MatrixXd tile_of(const std::vector<ScannedHead>& heads, Index row, Index column)
 /// Adds the queries of a head to those of `sum` if both have the same keys.
 bool add_shared(ScannedHead& sum, const ScannedHead& head) {
   return std::visit(
-      [&]<class Scalar>(FactorsOf<Scalar>& own) {
+      [&]<class Scalar>(FactorsOf<Scalar>& factors) {
         const auto* const other = std::get_if<FactorsOf<Scalar>>(&head);
-        if (other == nullptr || own.key.cols() != other->key.cols() || own.key != other->key) {
+        if (other == nullptr || factors.key.cols() != other->key.cols() ||
+            factors.key != other->key) {
           return false;
         }
-        own.query += other->query;
+        factors.query += other->query;
         return true;
       },
       sum);
@@ -71,10 +72,10 @@ FactorsOf<Scalar> side_by_side(std::span<const ScannedHead> heads) {
   Index at = 0;
   for (const ScannedHead& head : heads) {
     std::visit(
-        [&](const auto& own) {
-          all.query.middleCols(at, own.query.cols()) = own.query.template cast<Scalar>();
-          all.key.middleCols(at, own.key.cols()) = own.key.template cast<Scalar>();
-          at += own.query.cols();
+        [&](const auto& factors) {
+          all.query.middleCols(at, factors.query.cols()) = factors.query.template cast<Scalar>();
+          all.key.middleCols(at, factors.key.cols()) = factors.key.template cast<Scalar>();
+          at += factors.query.cols();
         },
         head);
   }
@@ -100,8 +101,9 @@ void LayerScores::join() {
 }
 
 void LayerScores::add(ScannedHead head) {
-  const auto [stack, layer] = std::visit(
-      [](const auto& own) { return std::pair(own.stack, own.layer); }, std::as_const(head));
+  const auto [stack, layer] =
+      std::visit([](const auto& factors) { return std::pair(factors.stack, factors.layer); },
+                 std::as_const(head));
   if (layer_ == nullptr || layer_->score.layer != layer || layer_->score.stack != stack) {
     end_layer();
     layer_ = std::make_shared<Layer>();

@@ -63,13 +63,13 @@ bool is_training_state(std::string_view name) {
 
 /// Those that torch.save may have written for a model, whatever their names.
 std::vector<std::string> torch_files(const std::vector<std::string>& names) {
-  std::vector<std::string> found;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(found), [](const std::string& name) {
+  std::vector<std::string> files;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const std::string& name) {
     return !is_training_state(name) &&
            std::any_of(kTorchEndings.begin(), kTorchEndings.end(),
                        [&](std::string_view ending) { return name.ends_with(ending); });
   });
-  return found;
+  return files;
 }
 
 [[noreturn]] void refuse_choice(const std::string& folder, const std::vector<std::string>& names,
@@ -155,21 +155,21 @@ std::string weights_among(const std::string& folder, const std::vector<std::stri
     if (has(usual)) return usual;
   }
   for (const std::string_view ending : {kIndex, kWeights, kGguf}) {
-    std::vector<std::string> found;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(found),
+    std::vector<std::string> files;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(files),
                  [&](const std::string& name) { return name.ends_with(ending); });
-    const bool is_one = std::all_of(found.begin(), found.end(), [&](const std::string& name) {
-      return gguf_part_names(name) == gguf_part_names(found.front());
+    const bool is_one = std::all_of(files.begin(), files.end(), [&](const std::string& name) {
+      return gguf_part_names(name) == gguf_part_names(files.front());
     });
-    if (!found.empty() && is_one) return found.front();
-    if (found.size() > 1) refuse_choice(folder, found, ending);
+    if (!files.empty() && is_one) return files.front();
+    if (files.size() > 1) refuse_choice(folder, files, ending);
   }
   for (const std::string_view usual : {kTorch, kTorchIndex}) {
     if (has(usual)) return std::string(usual);
   }
-  const std::vector<std::string> found = torch_files(names);
-  if (found.size() > 1) refuse_choice(folder, found, "PyTorch");
-  return found.empty() ? "" : found.front();
+  const std::vector<std::string> files = torch_files(names);
+  if (files.size() > 1) refuse_choice(folder, files, "PyTorch");
+  return files.empty() ? "" : files.front();
 }
 
 CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
@@ -188,15 +188,15 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
 std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps) {
   std::error_code error;
   if (!fs::is_directory(path, error) || holds_weights(path)) return {path};
-  std::vector<std::string> found;
+  std::vector<std::string> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     const bool is_step = with_steps && is_step_folder(entry);
     if (is_step || (entry.is_directory(error) && holds_weights(entry.path()))) {
-      found.push_back(entry.path().string());
+      paths.push_back(entry.path().string());
     }
   }
-  std::sort(found.begin(), found.end());
-  return found.empty() ? std::vector{path} : found;
+  std::sort(paths.begin(), paths.end());
+  return paths.empty() ? std::vector{path} : paths;
 }
 
 CheckpointFiles find_files(const std::string& path, const std::string& config_path,

@@ -78,32 +78,32 @@ std::vector<File> runs_at(const std::string& path) {
   if (!std::filesystem::is_directory(path, error)) return {open_source(path)};
   const std::filesystem::path own = std::filesystem::path(path) / kRun;
   if (std::filesystem::exists(own, error)) return {open_source(own.string())};
-  std::vector<std::string> found;
+  std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.path().extension() == ".safetensors") found.push_back(entry.path().string());
+    if (entry.path().extension() == ".safetensors") paths.push_back(entry.path().string());
   }
-  if (found.empty()) {
+  if (paths.empty()) {
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
       const std::filesystem::path run = entry.path() / kRun;
-      if (std::filesystem::exists(run, error)) found.push_back(run.string());
+      if (std::filesystem::exists(run, error)) paths.push_back(run.string());
     }
   }
-  if (found.empty()) throw FormatError(path, "the folder must have .safetensors files");
-  std::sort(found.begin(), found.end());
+  if (paths.empty()) throw FormatError(path, "the folder must have .safetensors files");
+  std::sort(paths.begin(), paths.end());
   std::vector<File> files;
-  for (const std::string& file : found) files.push_back(open_source(file));
+  for (const std::string& file : paths) files.push_back(open_source(file));
   return files;
 }
 
 }  // namespace
 
-std::string only_checkpoint(const std::string& name, const std::vector<std::string>& found) {
-  if (found.size() > 1) {
-    throw InvalidArgument(
-        name, "name one checkpoint",
-        "the folder has " + std::to_string(found.size()) + ", such as " + found.front());
+std::string only_checkpoint(const std::string& name, const std::vector<std::string>& checkpoints) {
+  if (checkpoints.size() > 1) {
+    throw InvalidArgument(name, "name one checkpoint",
+                          "the folder has " + std::to_string(checkpoints.size()) + ", such as " +
+                              checkpoints.front());
   }
-  return found.front();
+  return checkpoints.front();
 }
 
 void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool several) {
@@ -139,20 +139,21 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
 }
 
 std::vector<std::string> CheckpointOptions::paths() const {
-  std::vector<std::string> found;
+  std::vector<std::string> checkpoints;
   for (const std::string& model : models_) {
     for (const std::string& path : each_revision(model)) {
-      for (std::string& one : find_checkpoints(path, several_)) found.push_back(std::move(one));
+      for (std::string& one : find_checkpoints(path, several_))
+        checkpoints.push_back(std::move(one));
     }
   }
   const auto state = side_paths_.find(FieldSource::trainer_state);
   const bool has_state = state != side_paths_.end() && !state->second.empty();
-  if ((has_state || !config_.empty()) && found.size() > 1) {
+  if ((has_state || !config_.empty()) && checkpoints.size() > 1) {
     throw InvalidArgument(has_state ? "trainer_state" : "config",
                           "be given with one checkpoint only",
-                          "found " + std::to_string(found.size()));
+                          "found " + std::to_string(checkpoints.size()));
   }
-  return in_step_order(found);
+  return in_step_order(checkpoints);
 }
 
 bool CheckpointOptions::names(const std::string& path) const {

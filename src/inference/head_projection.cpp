@@ -27,9 +27,9 @@ Index HeadPlaces::outputs() const {
   return projection == Projection::key ? compressed : values;
 }
 
-Linear HeadPlaces::arranged(Linear own) const {
-  if (!latent()) return own;
-  const Eigen::MatrixXf& weight = own.weight;
+Linear HeadPlaces::arranged(Linear linear) const {
+  if (!latent()) return linear;
+  const Eigen::MatrixXf& weight = linear.weight;
   Eigen::MatrixXf all;
   if (projection == Projection::query) {
     all.resize(weight.rows(), weight.cols());
@@ -68,12 +68,12 @@ void HeadProjection::keep(const Part& part) {
     kept_ = part(places_.first(0), heads() * width);
   } else {
     for (int head = 0; head < heads(); ++head) {
-      const Linear own = places_.arranged(part(places_.first(head), width));
-      const Index rows = own.weight.rows();
-      if (head == 0) kept_.weight.resize(heads() * rows, own.weight.cols());
-      kept_.weight.middleRows(head * rows, rows) = own.weight;
-      if (head == 0 && own.bias.size() > 0) kept_.bias.resize(heads() * rows);
-      if (own.bias.size() > 0) kept_.bias.segment(head * rows, rows) = own.bias;
+      const Linear linear = places_.arranged(part(places_.first(head), width));
+      const Index rows = linear.weight.rows();
+      if (head == 0) kept_.weight.resize(heads() * rows, linear.weight.cols());
+      kept_.weight.middleRows(head * rows, rows) = linear.weight;
+      if (head == 0 && linear.bias.size() > 0) kept_.bias.resize(heads() * rows);
+      if (linear.bias.size() > 0) kept_.bias.segment(head * rows, rows) = linear.bias;
     }
   }
   kept_.weight *= scale_;
@@ -83,14 +83,14 @@ void HeadProjection::keep(const Part& part) {
 Linear HeadProjection::head(int head) const {
   if (const Linear* const in_memory = all()) {
     const Index width = in_memory->weight.rows() / heads();
-    Linear own{in_memory->weight.middleRows(head * width, width), {}};
-    if (in_memory->bias.size() > 0) own.bias = in_memory->bias.segment(head * width, width);
-    return own;
+    Linear linear{in_memory->weight.middleRows(head * width, width), {}};
+    if (in_memory->bias.size() > 0) linear.bias = in_memory->bias.segment(head * width, width);
+    return linear;
   }
-  Linear own = places_.arranged(stored_.part(places_.first(head), places_.outputs()).read());
-  own.weight *= scale_;
-  own.bias *= scale_;
-  return own;
+  Linear linear = places_.arranged(stored_.part(places_.first(head), places_.outputs()).read());
+  linear.weight *= scale_;
+  linear.bias *= scale_;
+  return linear;
 }
 
 }  // namespace eigenscope

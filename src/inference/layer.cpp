@@ -114,9 +114,9 @@ void project(const LayerWeights& layer, const Output& query, const Output& key, 
 MatrixXf by_heads(const HeadProjection& from, const MatrixXf& x) {
   MatrixXf all;
   for (int head = 0; head < from.heads(); ++head) {
-    const MatrixXf own = from.head(head)(x);
-    if (head == 0) all.resize(from.heads() * own.rows(), x.cols());
-    all.middleRows(head * own.rows(), own.rows()) = own;
+    const MatrixXf part = from.head(head)(x);
+    if (head == 0) all.resize(from.heads() * part.rows(), x.cols());
+    all.middleRows(head * part.rows(), part.rows()) = part;
   }
   return all;
 }
@@ -232,11 +232,12 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
   const Linear query = layer.query.head(head), key = layer.key.head(shared),
                value = layer.value.head(shared);
   for (const MatrixXf& passage : states) {
-    HeadTokens& own = tokens.emplace_back();
-    project(layer, {query, own.queries}, {key, own.keys}, {value, own.values}, passage);
-    own.queries = layer.query_norm(std::move(own.queries));
-    own.keys = layer.key_norm(std::move(own.keys));
-    own.sink = sink_of(layer, head);
+    HeadTokens& head_tokens = tokens.emplace_back();
+    project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
+            {value, head_tokens.values}, passage);
+    head_tokens.queries = layer.query_norm(std::move(head_tokens.queries));
+    head_tokens.keys = layer.key_norm(std::move(head_tokens.keys));
+    head_tokens.sink = sink_of(layer, head);
   }
   return tokens;
 }

@@ -82,11 +82,11 @@ bool is_whole(const PreparedHead& head) {
     return false;
   }
   for (Index k = 0; k < count; ++k) {
-    const HeadTokens& own = head.tokens[static_cast<std::size_t>(k)];
-    const Index length = k < passages ? head.correlations.size() : own.queries.cols();
-    if (own.queries.rows() != head.rules.head_width || own.keys.rows() != head.rules.head_width ||
-        own.queries.cols() != length || own.keys.cols() != length ||
-        length < (k < passages ? 2 : 1)) {
+    const HeadTokens& tokens = head.tokens[static_cast<std::size_t>(k)];
+    const Index length = k < passages ? head.correlations.size() : tokens.queries.cols();
+    if (tokens.queries.rows() != head.rules.head_width ||
+        tokens.keys.rows() != head.rules.head_width || tokens.queries.cols() != length ||
+        tokens.keys.cols() != length || length < (k < passages ? 2 : 1)) {
       return false;
     }
   }
@@ -139,11 +139,11 @@ std::vector<std::byte> bytes_of(const PreparedHead& head) {
   const PartWriter write(bytes);
   each_edit_part(head, write);
   write(head.tokens.size());
-  for (const HeadTokens& own : head.tokens) {
-    write(own.queries);
-    write(own.keys);
-    write(own.sink.has_value());
-    write(own.sink.value_or(0));
+  for (const HeadTokens& tokens : head.tokens) {
+    write(tokens.queries);
+    write(tokens.keys);
+    write(tokens.sink.has_value());
+    write(tokens.sink.value_or(0));
   }
   return bytes;
 }
@@ -155,14 +155,14 @@ PreparedHead prepared_head_of(std::span<const std::byte> bytes) {
   std::size_t count = 0;
   read(count);
   while (head.tokens.size() < count) {
-    HeadTokens& own = head.tokens.emplace_back();
+    HeadTokens& tokens = head.tokens.emplace_back();
     bool has_sink = false;
     float sink = 0;
-    read(own.queries);
-    read(own.keys);
+    read(tokens.queries);
+    read(tokens.keys);
     read(has_sink);
     read(sink);
-    if (has_sink) own.sink = sink;
+    if (has_sink) tokens.sink = sink;
   }
   if (!bytes.empty() || !is_whole(head)) PartReader::refuse();
   return head;
@@ -310,7 +310,7 @@ PreparedHead SurgeryPass::head(int number) const {
                     static_cast<Index>(measured_),
                     correlations_,
                     head_tokens(weights_, rules, number, states_)};
-  for (HeadTokens& own : head.tokens) own.values.resize(0, 0);
+  for (HeadTokens& tokens : head.tokens) tokens.values.resize(0, 0);
   return head;
 }
 

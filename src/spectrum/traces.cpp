@@ -53,19 +53,19 @@ FactorProducts products_of(const Matrix<Scalar>& query, const Matrix<Scalar>& ke
                            const Matrix<Scalar>& seen_query, const Matrix<Scalar>& seen_key) {
   const Eigen::Index d = query.rows(), n = query.cols();
   const auto square = [n] { return Eigen::MatrixXd(n, n); };
-  FactorProducts found{d, square(), square(), square()};
+  FactorProducts factor_products{d, square(), square(), square()};
   const auto product = [d, n](const Matrix<Scalar>& a, const Matrix<Scalar>& b, Eigen::MatrixXd& c,
                               Entries wanted) {
     return Product<Scalar, double>{
         n, n, factor(a.data(), d).transposed(), factor(b.data(), d), c.data(), n, false, wanted};
   };
-  const std::array products{product(query, seen_query, found.query, Entries::upper),
-                            product(key, seen_query, found.core, Entries::all),
-                            product(key, seen_key, found.key, Entries::upper)};
+  const std::array products{product(query, seen_query, factor_products.query, Entries::upper),
+                            product(key, seen_query, factor_products.core, Entries::all),
+                            product(key, seen_key, factor_products.key, Entries::upper)};
   multiply<Scalar, double>(d, products);
-  mirror_upper(found.query);
-  mirror_upper(found.key);
-  return found;
+  mirror_upper(factor_products.query);
+  mirror_upper(factor_products.key);
+  return factor_products;
 }
 
 }  // namespace
@@ -96,12 +96,12 @@ bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight) {
 
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
   check_shapes(query, key);
-  FactorProducts found = products_of(query, key, query, key);
-  if (!fits_floats(found.query, query) || !fits_floats(found.key, key)) {
+  FactorProducts products = products_of(query, key, query, key);
+  if (!fits_floats(products.query, query) || !fits_floats(products.key, key)) {
     return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
   }
-  found.precision = Precision::single;
-  return found;
+  products.precision = Precision::single;
+  return products;
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,

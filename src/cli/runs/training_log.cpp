@@ -76,17 +76,17 @@ LogRows read_rows(const std::string& path, bool csv, long long step, long long b
       rows.text = (header = line) + "\n";
       continue;
     }
-    const Steps own = csv ? csv_step(line, header) : json_step(line);
-    if (!own || (!csv && !has_measures(line, names)))
+    const Steps row_step = csv ? csv_step(line, header) : json_step(line);
+    if (!row_step || (!csv && !has_measures(line, names)))
       refuse_log(path, "line " + std::to_string(number) + " is not a row of a log");
-    if (*own > step) break;
-    const long long next = rows.last ? *rows.last - *rows.last % between + between : *own;
-    if (*own != next && !(*own == step && *own < next)) {
-      refuse_log(path, "line " + std::to_string(number) + " has step " + std::to_string(*own) +
+    if (*row_step > step) break;
+    const long long next = rows.last ? *rows.last - *rows.last % between + between : *row_step;
+    if (*row_step != next && !(*row_step == step && *row_step < next)) {
+      refuse_log(path, "line " + std::to_string(number) + " has step " + std::to_string(*row_step) +
                            " in place of step " + std::to_string(next));
     }
-    if (!rows.first) rows.first = own;
-    rows.last = own;
+    if (!rows.first) rows.first = row_step;
+    rows.last = row_step;
     rows.text += line + "\n";
   }
   return rows;
@@ -115,9 +115,9 @@ std::vector<std::string> columns_of(const std::string& path) {
 // A log goes on with its own columns: an older program wrote fewer.
 Json selected(const Json& row, const std::vector<std::string>& columns) {
   if (columns.empty()) return row;
-  Json own = Json::object();
-  for (const std::string& name : columns) own[name] = row.value(name, Json());
-  return own;
+  Json kept = Json::object();
+  for (const std::string& name : columns) kept[name] = row.value(name, Json());
+  return kept;
 }
 
 // What a checkpoint's weights need beside them.
