@@ -1,7 +1,7 @@
 // Probabilities of the next token by `eigenscope attend` against llama.cpp: small GGUF models of every architecture that
 // reads text, and a LLaMA of every tensor type.
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { raw, root, temporaryFolder } from '../cli/eigenscope.ts';
@@ -49,13 +49,17 @@ const TYPES: Record<string, Limits> = { F16: HALF };
 for (const type of ['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'MXFP4']) TYPES[type] = EIGHT_BITS;
 for (const type of ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'IQ4_XS']) TYPES[type] = EIGHT_BITS;
 
+/** On processors with AMX an assertion of llama.cpp's scheduler fails for the stacked matrices of this model. */
+const isSkipped = ({ architecture, type }: { architecture: string; type: string }) =>
+  architecture === 'deepseek2' && type === 'F16' && readFileSync('/proc/cpuinfo', 'utf8').includes(' amx_tile ');
+
 const MODELS = [
   ...Object.entries(ARCHITECTURES).map(([architecture, limits]) => ({ architecture, type: 'F32', ...limits })),
   ...Object.entries(TYPES).map(([type, limits]) => ({ architecture: 'llama', type, ...limits })),
   // Types of tensors that are joined with others.
   { architecture: 'deepseek2', type: 'F16', ...HALF },
   { architecture: 'gpt-oss', type: 'MXFP4', ...EIGHT_BITS },
-];
+].filter((model) => !isSkipped(model));
 
 const folder = temporaryFolder();
 const text = join(folder, 'text.txt');

@@ -45,7 +45,16 @@ function withPreTokenizer(path: string, name: string): string {
 
 /** Blocks that Unicode has since versions 16 and 17, which llama.cpp's tables lack. */
 const NEW_BLOCKS = [
-  ...['10940-1095f', '105c0-105ff', '10d40-10d8f', '11380-113ff', '116d0-116ff', '11b60-11b7f', '11bc0-11bff'],
+  ...[
+    '10940-1095f',
+    '10ec2-10efc',
+    '105c0-105ff',
+    '10d40-10d8f',
+    '11380-113ff',
+    '116d0-116ff',
+    '11b60-11b7f',
+    '11bc0-11bff',
+  ],
   ...[
     '11db0-11def',
     '11f5a-11f5a',
