@@ -102,6 +102,7 @@ need_clang() { need clang "clang" have clang++; }
 need_gcc() { need g++ "GCC" have g++; }
 need_numpy() { need python3-numpy "numpy for /usr/bin/python3" /usr/bin/python3 -c "import numpy"; }
 need_pillow() { need python3-pil "Pillow for /usr/bin/python3" /usr/bin/python3 -c "import PIL"; }
+need_parallel() { need parallel "GNU parallel" have parallel; }
 need_torch() { need python3-torch "torch for /usr/bin/python3" /usr/bin/python3 -c "import torch"; }
 
 need_for_check() {

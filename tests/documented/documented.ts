@@ -25,7 +25,8 @@ chmodSync(join(bin, 'eigenscope'), 0o755);
 
 describe.each(DOCUMENTS)('%s', (document) => {
   const folder = temporaryFolder();
-  for (const name of ['docs', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+  mkdirSync(join(folder, 'web'));
+  for (const name of ['docs', 'node_modules', 'web/models']) symlinkSync(join(root, name), join(folder, name));
   test.each(blocksOf(document))('%s', (block) => {
     const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
     execFileSync('bash', ['-e', '-o', 'pipefail', '-c', block], {
