@@ -93,6 +93,8 @@ test('what a link says that is not followed is said at the top, in few words', a
   expect(await notice.isHidden()).toBe(true);
   await go(page, 'localize?mean=0.5&zz=2');
   await expect.poll(() => notice.textContent()).toContain('“zz”');
+  await go(page, 'localize?mean=0.5&figure=learning-rate');
+  await expect.poll(() => notice.textContent()).toContain('Localize has no figure “learning-rate”.');
   await go(page, 'localize?mean=0.5');
   await expect.poll(() => notice.textContent()).toBe('');
 });

@@ -233,6 +233,13 @@ test('the link of a sentence of an own model shows its matrix without the model,
   const { link } = JSON.parse((await exported(page, 'head-text', 'json')).toString());
   expect(link).toContain('&matrix=');
   const sent = await csv(page, 'head-text');
+  const copied = await page.evaluate(() => {
+    let text = '';
+    navigator.clipboard.writeText = async (given) => void (text = given);
+    document.querySelector<HTMLElement>('#model [data-action="copy"]')?.click();
+    return text;
+  });
+  expect(copied.replace('&figure=head-text', '')).toBe(link.replace('&figure=head-text', ''));
 
   const { page: other, errors } = await visit(browser, link, { settle: false });
   await other

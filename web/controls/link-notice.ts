@@ -4,6 +4,7 @@ import { plainText } from '../state/described';
 import { quoted } from '../state/quoted';
 import type { Views } from '../state/view';
 import { child } from '../ui/dom';
+import { figuresOf } from '../ui/registry';
 
 /** Problems of one kind that are listed before the others are only counted. */
 const MOST = 5;
@@ -18,10 +19,11 @@ function shown(text: string): string {
 }
 
 /** What a link says that the page does not follow, in sentences; '' for nothing. */
-function problemsOf({ view, unknown, repeated, refused }: Link, views: Views): string {
+function problemsOf({ view, figure, unknown, repeated, refused }: Link, views: Views): string {
   const { title, controls } = views[view];
   const wrong = [...refused].map(([name, text]) => `${plainText(controls[name].label)} ${shown(text)}`);
   const sentences = [
+    figure && !figuresOf(view).some(({ id }) => id === figure) && `${title} has no figure ${shown(figure)}.`,
     unknown.length > 0 && `Unknown in a link to ${title}: ${listed(unknown.map(shown))}.`,
     repeated.length > 0 && `Given more than once, the first is used: ${listed(repeated.map(shown))}.`,
     wrong.length > 0 && `Not allowed, the current value is kept: ${listed(wrong)}.`,

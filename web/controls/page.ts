@@ -67,7 +67,7 @@ export function wireButtons(page: PageState, view: string): void {
     const seen = figureInView(view);
     const first = root.querySelector('.figure'); // at which a link opens anyway
     const figure = seen === first ? '' : seen?.id.replace('figure-', '');
-    const address = new URL(page.addressOf(view, figure), location.href).href;
+    const address = new URL(page.addressOf(view, figure, store.carried()), location.href).href;
     navigator.clipboard.writeText(address).then(
       () => copied('Link copied'),
       () => copied('Not allowed: copy it from the address bar'),

@@ -1,4 +1,4 @@
-import { namesOf, pick, type StateOf } from './control';
+import { namesOf, pick, type StateOf, type Values } from './control';
 import { areEqual } from './equal';
 import { headControls } from './heads';
 import { hasValues, readLink, writeLink, type Link } from './link';
@@ -109,15 +109,15 @@ export class PageState<V extends Views = Views> {
     this.moved.send({ view, place: figure && `figure-${figure}` });
   }
 
-  /** The address of a view as it is now, and of a figure in it. */
-  addressOf(view: string, figure = ''): string {
-    return this.hashOf(view, figure) || location.pathname + location.search;
+  /** The address of a view as it is now, and of a figure in it; `carried` values come in place of the present ones. */
+  addressOf(view: string, figure = '', carried: Values = {}): string {
+    return this.hashOf(view, figure, carried) || location.pathname + location.search;
   }
 
   /** The fragment of that address: '' for the first view as it begins, unless its bare address shows something else. */
-  private hashOf(view: string, figure: string): string {
+  private hashOf(view: string, figure: string, carried: Values = {}): string {
     const { view: declared, state } = this.storeOf(view);
-    const hash = writeLink(view, declared, state, figure);
+    const hash = writeLink(view, declared, { ...state, ...carried }, figure);
     if (hash !== `#${this.first}`) return hash;
     const { running } = declared;
     return running ? `${hash}?${running}=${state[running]}` : '';

@@ -22,6 +22,8 @@ export class Store<S extends Values = Values> {
   private unsettled = new Set<string>();
   /** Texts given for controls that do not allow them, as they were typed. */
   readonly refused = new Map<string, string>();
+  /** What a link that is copied has beside the state: numbers that whoever opens it could not compute. */
+  carried: () => Values = () => ({});
 
   constructor(
     readonly name: string,

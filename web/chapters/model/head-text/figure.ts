@@ -20,6 +20,7 @@ import { placeName } from '../../../heads/registry';
 import { loadSampleTexts } from '../reading/samples';
 import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { weightsBytes } from '../../shared/sample-weights';
+import type { Values } from '../../../state/control';
 import { quoted } from '../../../state/quoted';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
@@ -78,6 +79,7 @@ export class HeadTextFigure implements Figure {
       this.prefersPicture = false;
       store.set({ matrix: '' });
     });
+    store.carried = () => this.carried() as Values;
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
     });
@@ -90,14 +92,18 @@ export class HeadTextFigure implements Figure {
     sentence.addEventListener('focus', () => sentence.select()); // ready to type over
   }
 
-  /** The link of an own model's sentence has the matrix, since whoever opens it may not have the model. */
   shownInputs(): Partial<State> {
-    const { checkpoints, measurements, store } = this;
     if (this.shared) return {};
-    const { reading } = measurements;
+    return { reading: this.measurements.reading, matrix: '', ...this.carried() };
+  }
+
+  /** The link of an own model's sentence has the matrix, since whoever opens it may not have the model. */
+  private carried(): Partial<State> {
+    const { checkpoints, measurements, store } = this;
     const matrix = checkpoints.files && this.computed ? writeMatrix(this.computed) : '';
-    if (!matrix) return { reading, matrix };
-    return { reading, matrix, head: store.state.head || `${checkpoints.model.key}:${placeOf(this.place())}` };
+    if (!matrix) return {};
+    const head = store.state.head || `${checkpoints.model.key}:${placeOf(this.place())}`;
+    return { reading: measurements.reading, matrix, head };
   }
 
   /** The matrix of the link, while no model is open. */
