@@ -339,5 +339,6 @@ test('what a visitor downloads', () => {
     row('the engine (WASM), gzipped', [kB(engine)], 'kB'),
     row('both', [kB(page + engine)], 'kB', `${kB(MOST)} kB`),
     row('script of the other chapters, gzipped', [kB(later)], 'kB', `${kB(MOST_LATER)} kB`),
+    row('all three', [kB(page + engine + later)], 'kB'),
   );
 });
