@@ -6,7 +6,7 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -98,7 +98,6 @@ export function filesOf([command, ...words]) {
 const recorded = `${root}web/results/answers`;
 /** write: long answers are computed and recorded; check: computed and compared with those recorded. */
 const mode = process.env.EIGENSCOPE_ANSWERS;
-if (mode === 'write') rmSync(recorded, { recursive: true, force: true });
 
 const recordOf = (words) =>
   `${recorded}/${words[0]}-${createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 8)}.json`;
