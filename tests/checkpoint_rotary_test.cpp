@@ -285,10 +285,12 @@ TEST_CASE("layers of a sliding window have a base of their own") {
                             R"("sliding_attention"])";
   check_layers(R"("model_type":"gemma3_text",)" + types + "," + scaling, 2);
   check_layers(R"("rope_theta":1e6,"rope_local_base_freq":10000.0,)" + types + "," + scaling, 2);
-  check_layers(types + R"(,"rope_parameters":{"sliding_attention":{"rope_type":"default",)"
-                       R"("rope_theta":10000},"full_attention":{"rope_type":"linear","factor":8,)"
-                       R"("rope_theta":1000000}})",
-               2);
+  for (const std::string type : {"rope_type", "type"}) {
+    check_layers(types + R"(,"rope_parameters":{"sliding_attention":{")" + type +
+                     R"(":"default","rope_theta":10000},"full_attention":{")" + type +
+                     R"(":"linear","factor":8,"rope_theta":1000000}})",
+                 2);
+  }
   check_layers(
       R"("rope_theta":1e6,"rope_local_base_freq":1e4,"sliding_window_pattern":7,)" + scaling, -1);
 }

@@ -258,7 +258,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   rotary.base = any.number(any.has(family.base) ? family.base : kBase, 1, kLargestBase)
                     .value_or(family.default_base);
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
-  const bool has_own = own.has("rope_type");
+  const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor");
   scale(rotary, has_own ? own : scaling_keys(keys), keys, head_width, at, use);
   return rotary;
 }
