@@ -255,12 +255,12 @@ configured() { [ -e "build/$1/build.ninja" ] || cmake --preset "$1" -DBUILD_TEST
 # from those before it: Ninja would keep that, and clang refuses such a precompiled header. So one is dropped, and
 # compiled anew with all that includes it, where a header of it came to this machine later.
 compile() {
-  local header
+  local header later
   while read -r header; do
-    if ninja -C "build/$1" -t deps "${header#"build/$1/"}" | sed -n 's|^    /|/|p' |
-      xargs -r -d '\n' sh -c 'find "$@" -cnewer "$0" 2>&1' "$header" | grep -q .; then
-      rm "$header"
-    fi
+    # A header that is gone is named by find's message.
+    later=$(ninja -C "build/$1" -t deps "${header#"build/$1/"}" | sed -n 's|^    /|/|p' |
+      xargs -r -d '\n' sh -c 'find "$@" -cnewer "$0" 2>&1' "$header") || true
+    if [ -n "$later" ]; then rm "$header"; fi
   done < <(find "build/$1" -name 'cmake_pch.hxx.?ch')
   cmake --build --preset "$@"
 }
