@@ -233,13 +233,21 @@ test('the link of a sentence of an own model shows its matrix without the model,
   const { link } = JSON.parse((await exported(page, 'head-text', 'json')).toString());
   expect(link).toContain('&matrix=');
   const sent = await csv(page, 'head-text');
-  const copied = await page.evaluate(() => {
-    let text = '';
-    navigator.clipboard.writeText = async (given) => void (text = given);
-    document.querySelector<HTMLElement>('#model [data-action="copy"]')?.click();
-    return text;
+  /** The copied links for the present sentence and, before it is read, for another one. */
+  const [copied, early] = await page.evaluate(() => {
+    const texts: string[] = [];
+    navigator.clipboard.writeText = async (given) => void texts.push(given);
+    const copy = () => document.querySelector<HTMLElement>('#model [data-action="copy"]')!.click();
+    copy();
+    const sentence = document.querySelector<HTMLInputElement>('#field-model-reading')!;
+    sentence.value = 'a white whale';
+    for (const type of ['input', 'change']) sentence.dispatchEvent(new Event(type, { bubbles: true }));
+    copy();
+    return texts;
   });
   expect(copied.replace('&figure=head-text', '')).toBe(link.replace('&figure=head-text', ''));
+  expect(early).toContain('reading=a+white+whale');
+  expect(early).not.toContain('matrix');
 
   const { page: other, errors } = await visit(browser, link, { settle: false });
   await other

@@ -79,7 +79,8 @@ export class HeadTextFigure implements Figure {
       this.prefersPicture = false;
       store.set({ matrix: '' });
     });
-    store.carried = () => this.carried() as Values;
+    // A sentence that was just typed is not read yet.
+    store.carried = () => (store.state.reading === measurements.reading ? this.carried() : {}) as Values;
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
     });
