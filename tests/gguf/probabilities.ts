@@ -53,13 +53,14 @@ for (const type of ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'IQ4_XS']) TYPES[typ
 const isSkipped = ({ architecture, type }: { architecture: string; type: string }) =>
   architecture === 'deepseek2' && type === 'F16' && readFileSync('/proc/cpuinfo', 'utf8').includes(' amx_tile ');
 
-const MODELS = [
+const ALL_MODELS = [
   ...Object.entries(ARCHITECTURES).map(([architecture, limits]) => ({ architecture, type: 'F32', ...limits })),
   ...Object.entries(TYPES).map(([type, limits]) => ({ architecture: 'llama', type, ...limits })),
   // Types of tensors that are joined with others.
   { architecture: 'deepseek2', type: 'F16', ...HALF },
   { architecture: 'gpt-oss', type: 'MXFP4', ...EIGHT_BITS },
-].filter((model) => !isSkipped(model));
+];
+const MODELS = ALL_MODELS.filter((model) => !isSkipped(model));
 
 const folder = temporaryFolder();
 const text = join(folder, 'text.txt');
@@ -88,6 +89,8 @@ const peers: Peer[] = output('node', `${root}tests/gguf/llama/probabilities.mjs`
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line));
+
+test.skip.each(ALL_MODELS.filter(isSkipped))('$architecture of type $type: llama.cpp fails here', () => {});
 
 test.each(MODELS)('$architecture of type $type predicts as llama.cpp does', ({ architecture, type, ...limits }) => {
   const k = MODELS.findIndex((it) => it.architecture === architecture && it.type === type);
