@@ -64,8 +64,8 @@ void read_computed(std::uint64_t offset, std::span<std::byte> out, Compute compu
   }
 }
 
-/// Readers that compute the elements of a tensor, by the tensor's place; the last three are kept, since queries and
-/// keys of a layer are read in turn.
+/// Parts from which the elements of a tensor are computed, by the tensor's place; the last three are kept, since
+/// queries and keys of a layer are read in turn.
 template <class Parts>
 class LastParts {
  public:

@@ -28,8 +28,8 @@ struct Norm {
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
-/// The latent of queries, or of keys and values, in latent attention: outputs of a map of the states, of which the
-/// first ones, as many as the gain, are normalized. Without a map queries and keys come from the states themselves.
+/// The compression of queries, or of keys and values, in latent attention: a map of the states, of whose outputs the
+/// first ones, as many as the gain, are normalized. Without a map it gives the states themselves.
 struct Compression {
   Linear map;
   Norm norm;

@@ -1,4 +1,4 @@
-// Preparation of a picture before its first layer, as preprocessor_config.json describes it.
+// Preparation of a picture for the first layer of a model, as preprocessor_config.json describes it.
 #pragma once
 
 #include <Eigen/Core>

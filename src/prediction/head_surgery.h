@@ -25,7 +25,7 @@ struct QueryEdit {
                           const Eigen::MatrixXd& y) const;
 };
 
-/// A head in the metric of its content tokens, as its edits need it. A = C^(1/2) W C^(1/2), C their covariance and
+/// Statistics of a head's content tokens that its edits depend on. A = C^(1/2) W C^(1/2), C their covariance and
 /// W = W_QK/sqrt(d_h); the spectrum of A has d_h eigenvalues that need not be zero.
 struct ContentStatistics {
   Eigen::VectorXd query_mean, key_mean;

@@ -33,7 +33,7 @@ PermutedCorrelation permuted_correlation(const std::vector<Eigen::VectorXd>& a,
                                          const std::vector<Eigen::VectorXd>& b,
                                          Permutation permutation, std::uint64_t seed);
 
-/// The largest of several such means by chance: the 95th percentile over 2,000 permutations, each in
+/// The critical value of the largest of several such means: the 95th percentile over 2,000 permutations, each in
 /// its own way in every group, of the largest |mean over groups| of any row of a. a[g] has a value for each entry of
 /// b[g] in each row; constant rows count as uncorrelated.
 double farthest_null(const std::vector<Eigen::MatrixXd>& a, const std::vector<Eigen::VectorXd>& b,
