@@ -2,6 +2,7 @@
 // published with, written here a second time, and the heads that come out are those that went in.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -335,6 +336,15 @@ Model llama(const std::string& family, const std::string& type, const std::strin
             .rotary = true}}};
 }
 
+/// The same with norms of queries and keys.
+Model head_normed(const std::string& family, const std::string& type,
+                  const std::string& more = "") {
+  Model model = llama(family, type, more);
+  model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
+  model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
+  return model;
+}
+
 /// Half of a CLIP, of as many key heads as heads.
 Stack clip_stack(const std::string& name, int heads) {
   const std::string layer = name + "_model.encoder.layers.{n}.";
@@ -436,7 +446,7 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
            .gain = "transformer.h.{n}.ln_1.weight",
            .rotary = true}}});
   check({"GPT-NeoX",
-         two_heads("gpt_neox", R"(,"rotary_pct":0.25)"),
+         two_heads("gpt_neox", R"(,"rotary_pct":0.5)"),
          HeadLayout::kInterleaved,
          {{.query = "gpt_neox.layers.{n}.attention.query_key_value.weight",
            .gain = "gpt_neox.layers.{n}.input_layernorm.weight",
@@ -487,29 +497,30 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   wide.stacks[0].heads = 4;
   check(wide);
   const std::string scalar = R"(,"query_pre_attn_scalar":4)";  // d_h
-  for (const std::string type : {"qwen3", "gemma3_text"}) {
-    const bool gemma = type != "qwen3";
-    Model model = llama(gemma ? "Gemma 3" : "LLaMA", type, scalar);
-    model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
-    model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
-    model.stacks[0].gain_plus_one = gemma;
-    check(model);
-  }
+  Model gemma3 = head_normed("Gemma 3", "gemma3_text", scalar);
+  gemma3.stacks[0].gain_plus_one = true;
+  check(gemma3);
   for (const std::string type : {"gemma", "gemma2"}) {
     Model gemma = llama(type == "gemma" ? "Gemma" : "Gemma 2", type, scalar);
     gemma.stacks[0].gain_plus_one = true;
     check(gemma);
   }
   for (const auto& [family, type] :
-       {std::pair{"Cohere 2", "cohere2"}, std::pair{"StableLM", "stablelm"},
-        std::pair{"Trinity", "afmoe"}, std::pair{"GLM-4", "glm4"},
+       {std::pair{"Cohere 2", "cohere2"}, std::pair{"GLM-4", "glm4"},
         std::pair{"ERNIE 4.5", "ernie4_5"}, std::pair{"Mixtral", "mixtral"},
-        std::pair{"GLM-4.5", "glm4_moe"}, std::pair{"OLMoE", "olmoe"},
-        std::pair{"Qwen 2 MoE", "qwen2_moe"}, std::pair{"Qwen 3 MoE", "qwen3_moe"},
+        std::pair{"GLM-4.5", "glm4_moe"}, std::pair{"Qwen 2 MoE", "qwen2_moe"},
+        std::pair{"MiniCPM-V", "minicpmv"}, std::pair{"Qwen 2 VL", "qwen2_vl"},
         std::pair{"StarCoder2", "starcoder2"}}) {
     check(llama(family, type));
   }
-  Model step = llama("Step 3.7", "step3p7");
+  for (const auto& [family, type] :
+       {std::pair{"Qwen 3", "qwen3"}, std::pair{"Qwen 3 MoE", "qwen3_moe"},
+        std::pair{"Qwen 3 VL", "qwen3_vl_text"}, std::pair{"OLMoE", "olmoe"},
+        std::pair{"Trinity", "afmoe"}, std::pair{"MiniCPM-V", "minicpmv"}}) {
+    check(head_normed(family, type));
+  }
+  check(head_normed("GLM-4.5", "glm4_moe", R"(,"use_qk_norm":true)"));
+  Model step = head_normed("Step 3.7", "step3p7");
   step.stacks[0].gain_plus_one = true;
   check(step);
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
@@ -533,9 +544,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(mamba);
   for (const auto& [family, type] :
        {std::pair{"Gemma 3n", "gemma3n_text"}, std::pair{"Gemma 4", "gemma4_text"}}) {
-    Model undivided = llama(family, type);
-    undivided.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
-    undivided.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
+    Model undivided = head_normed(family, type);
     undivided.stacks[0].scale = 2;
     check(undivided);
   }
@@ -546,7 +555,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
       llama("Granite 4", "granitemoehybrid", divided + R"(,"position_embedding_type":"nope")");
   nope.stacks[0].rotary = false;
   check(nope);
-  Model apertus = llama("Apertus", "apertus");
+  Model apertus = head_normed("Apertus", "apertus");
   apertus.stacks[0].gain = "model.layers.{n}.attention_layernorm.weight";
   check(apertus);
   Model lfm2 = llama("LFM2", "lfm2");
@@ -556,7 +565,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(lfm2);
   for (const auto& [family, type] : {std::pair{"OLMo 2", "olmo2"}, std::pair{"OLMo 3", "olmo3"},
                                      std::pair{"EXAONE 4", "exaone4"}}) {
-    Model after = llama(family, type);
+    Model after = head_normed(family, type);
     after.stacks[0].gain = {};
     after.others = {"model.layers.0.post_attention_layernorm.weight"};
     check(after);
@@ -660,13 +669,19 @@ TEST_CASE(
                       {{.query = "deberta.encoder.layer.{n}.attention.self.query_proj.weight",
                         .key = "deberta.encoder.layer.{n}.attention.self.key_proj.weight"}}};
   check(deberta);
-  for (const auto& [terms, count] : {std::pair{R"(["p2c","c2p"])", 3}, std::pair{R"("c2p|p2c")", 3},
-                                     std::pair{R"(["c2p"])", 2}, std::pair{"[]", 1}}) {
+  for (const auto& [terms, count] :
+       {std::pair{R"(["p2c","c2p"])", 3}, std::pair{R"("c2p|p2c")", 3},
+        std::pair{R"("C2P|P2C")", 3}, std::pair{R"(["c2p"])", 2}, std::pair{"[]", 1}}) {
     const Config config =
         Config::parse(two_heads("deberta-v2", R"(,"pos_att_type":)" + std::string(terms)));
     HeadScan scan(open(write(deberta, "F64")), &config);
     CHECK(
         (in_double(scan.advance().front()).query * std::sqrt(count)).isApprox(factor(0, 0, 0, 0)));
+  }
+  for (const std::string terms : {R"(["C2P"])", R"("c2p|p2p")", "7"}) {
+    const Config config = Config::parse(two_heads("deberta-v2", R"(,"pos_att_type":)" + terms));
+    CHECK_THAT(failure_of([&] { HeadScan(open(write(deberta, "F64")), &config); }).item,
+               StartsWith("pos_att_type"));
   }
   check({"XLM-RoBERTa XL",
          two_heads("xlm-roberta-xl"),
@@ -912,7 +927,10 @@ TEST_CASE("layers from the configuration's count on are left out, and noted") {
   REQUIRE(scan.notes().size() == 1);
   CHECK_THAT(scan.notes()[0], ContainsSubstring("1 layer of the file beyond 'num_hidden_layers'"));
   const Config more = Config::parse(two_heads("llama", R"(,"num_hidden_layers":9)"));
-  CHECK(HeadScan(open(write(model, "F32")), &more).notes().empty());
+  const HeadScan part(open(write(model, "F32")), &more);
+  REQUIRE(part.notes().size() == 1);
+  CHECK(part.notes()[0] ==
+        "layers 2-8 of the 9 that 'num_hidden_layers' counts are not in the file");
   // Beside the model's layers, those for multi-token prediction.
   model = llama("LLaMA", "llama");
   model.stacks.push_back(model.stacks[0]);
@@ -1059,9 +1077,11 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
       CHECK(HeadScan(open(file.bytes()), &halves).plan()[0].rotary.pairs == RotaryPairs::kHalves);
       add(file, attention + "indexer.wk.weight", dtype, 8, 4, kWidth);
       CHECK_NOTHROW(HeadScan(open(file.bytes()), &config));
-      const Config ranks = Config::parse(two_heads("deepseek_v3", R"(,"qk_nope_head_dim":3)"));
-      check_failure(failure_of([&] { HeadScan(open(file.bytes()), &ranks); }),
-                    attention + "kv_b_proj.weight", "'qk_nope_head_dim', which is 3");
+      for (const std::string rank : {"qk_nope_head_dim", "q_lora_rank", "v_head_dim"}) {
+        const Config ranks = Config::parse(two_heads("deepseek_v3", ",\"" + rank + "\":17"));
+        check_failure(failure_of([&] { HeadScan(open(file.bytes()), &ranks); }),
+                      attention + "kv_b_proj.weight", "'" + rank + "', which is 17");
+      }
       for (const std::string odd : {"odd_norm.weight", "q_conv1d.weight", "scale"}) {
         SafetensorsWriter changed = file;
         add(changed, attention + odd, dtype, 9, 1, 3);
@@ -1085,7 +1105,10 @@ TEST_CASE("layers without a window have heads of another width, and last layers 
     const bool full = layer % 2 == 1;
     add(file, name + "input_layernorm.weight", "F64", seed, 1, kWidth);
     add(file, name + "self_attn.q_proj.weight", "F64", seed + 1, full ? 8 : 4, kWidth);
-    if (layer < 2) add(file, name + "self_attn.k_proj.weight", "F64", seed + 2, 4, kWidth);
+    add(file, name + "self_attn.q_norm.weight", "F64", seed + 3, 1, full ? 4 : 2);
+    if (layer >= 2) continue;
+    add(file, name + "self_attn.k_proj.weight", "F64", seed + 2, 4, kWidth);
+    add(file, name + "self_attn.k_norm.weight", "F64", seed + 4, 1, full ? 4 : 2);
   }
   const Config config = Config::parse(two_heads("gemma4_text", config_of));
   HeadScan scan(open(file.bytes()), &config, {.offset = {1}});
@@ -1111,6 +1134,10 @@ TEST_CASE("layers without a window have heads of another width, and last layers 
       "num_kv_shared_layers":2)"));
   check_failure(failure_of([&] { HeadScan(open(file.bytes()), &odd); }),
                 "model.layers.1.self_attn.q_proj.weight", "'global_head_dim'");
+  const Config shared =
+      Config::parse(two_heads("gemma4_text", R"(,"num_hidden_layers":4,"num_kv_shared_layers":4)"));
+  check_failure(failure_of([&] { HeadScan(open(file.bytes()), &shared); }), "num_kv_shared_layers",
+                "from 0 to 3");
 }
 
 TEST_CASE(
@@ -1119,7 +1146,7 @@ TEST_CASE(
   for (const std::string text : {"text_config", "llm_config", "language_config"}) {
     Model towers = llama("LLaMA", "llama");
     towers.config = R"({"model_type":"voxtral",")" + text + R"(":{"model_type":"llama",)" + counts +
-                    R"(},"vision_config":{"model_type":"qwen3",)" + counts + "}}";
+                    R"(},"vision_config":{"model_type":"qwen2",)" + counts + "}}";
     towers.stacks[0] = under("language_model.", towers.stacks[0]);
     Stack vision = under("vision_tower.", llama("", "").stacks[0]);
     vision.rotary = true;
@@ -1151,6 +1178,39 @@ TEST_CASE(
     CHECK_THAT(both.message, ContainsSubstring("--stack, one of 'language_model.model', "
                                                "'vision_tower.model'"));
   }
+}
+
+TEST_CASE(
+    "norms that layers lack are refused by name, and so are those that a model does not have") {
+  const auto refused = [](Model model, const std::function<void(Stack&)>& change) {
+    change(model.stacks[0]);
+    const Config config = Config::parse(model.config);
+    const auto file = open(write(model, "F32"));
+    CHECK_NOTHROW(HeadScan(file, &config, {.fold_gains = false}));
+    return failure_of([&] { HeadScan(file, &config); }).item;
+  };
+  const std::string attention = "model.layers.0.self_attn.";
+  const Model normed = head_normed("Qwen 3", "qwen3"), plain = llama("LLaMA", "llama");
+  CHECK(refused(normed, [](Stack& stack) { stack.query_norm = {}; }) ==
+        attention + "q_norm.weight");
+  CHECK(refused(normed, [](Stack& stack) { stack.key_norm = {}; }) == attention + "k_norm.weight");
+  CHECK(refused(normed, [](Stack& stack) { stack.query_norm = stack.key_norm = {}; }) ==
+        attention + "q_norm.weight");
+  CHECK(refused(plain, [](Stack& stack) { stack.gain = {}; }) ==
+        "model.layers.0.input_layernorm.weight");
+  CHECK(refused(plain, [&](Stack& stack) { stack.query_norm = attention + "q_norm.weight"; }) ==
+        attention + "q_norm.weight");
+  // In one layer alone, of a model that may have them.
+  const Model cohere = llama("Cohere", "cohere");
+  CHECK(refused(cohere, [&](Stack& stack) {
+          stack.query_norm = attention + "q_norm.weight";
+          stack.key_norm = attention + "k_norm.weight";
+        }) == "model.layers.1.self_attn.q_norm.weight");
+  // A switch and the file contradict each other.
+  CHECK(refused(head_normed("Cohere", "cohere", R"(,"use_qk_norm":false)"), [](Stack&) {}) ==
+        "use_qk_norm");
+  CHECK(refused(llama("Cohere", "cohere", R"(,"use_qk_norm":true)"), [](Stack&) {}) ==
+        "use_qk_norm");
 }
 
 TEST_CASE("layers without queries and keys are named") {
@@ -1186,7 +1246,7 @@ TEST_CASE("layers of Step 3.7 have as many heads as their rows make of the width
       add(file, attention + "k_proj.weight", "F32", 2, 4, kWidth);
     }
     const Config config = Config::parse(two_heads("step3p7", R"(,"num_key_value_heads":1)" + more));
-    const HeadScan scan(open(file.bytes()), &config);
+    const HeadScan scan(open(file.bytes()), &config, {.fold_gains = false});
     std::vector<int> heads;
     for (const LayerPlan& layer : scan.plan()) heads.push_back(layer.heads);
     return heads;
@@ -1276,7 +1336,8 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
   Model moonshine{
       "Moonshine",
       R"({"model_type":"moonshine","encoder_num_attention_heads":2,"decoder_num_attention_heads":4,"head_dim":4,
-          "encoder_num_key_value_heads":2,"decoder_num_key_value_heads":2,"hidden_size":8})",
+          "encoder_num_key_value_heads":2,"decoder_num_key_value_heads":2,"hidden_size":8,
+          "partial_rotary_factor":0.5})",
       HeadLayout::kSeparate,
       stacks("input_layernorm", "post_attention_layernorm"),
       {"model.encoder.conv1.weight", "model.encoder.groupnorm.weight"}};
@@ -1344,10 +1405,15 @@ TEST_CASE("models of vision and language: each part by its own family") {
         R"("hidden_size":8},)"
         R"("text_config":{"model_type":")" +
         kind.text_type +
-        R"(","num_attention_heads":2,"num_key_value_heads":1,"query_pre_attn_scalar":4}})";
+        R"(","num_attention_heads":2,"num_key_value_heads":1,"query_pre_attn_scalar":4}})";  // d_h
     Model both{"CLIP", config, HeadLayout::kSeparate, {vision, language}};
     both.others = {"language_model.model.embed_tokens.weight"};
     both.stacks[1].gain_plus_one = kind.gain_plus_one;
+    if (kind.type == "gemma3") {
+      const std::string attention = "language_model.model.layers.{n}.self_attn.";
+      both.stacks[1].query_norm = attention + "q_norm.weight";
+      both.stacks[1].key_norm = attention + "k_norm.weight";
+    }
     check(both);
     const Config parsed = Config::parse(config);
     HeadScan scan(open(write(both, "F32")), &parsed);
@@ -1355,7 +1421,7 @@ TEST_CASE("models of vision and language: each part by its own family") {
     CHECK(scan.embeddings().empty());  // the vision does not read them
   }
 
-  Model qwen = llama("Qwen VL", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");
+  Model qwen = llama("Qwen 2 VL", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");
   qwen.layout = HeadLayout::kFused;
   qwen.stacks[0].name = "model";
   qwen.stacks.push_back({.name = "visual",

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kLlamaWidth = 4, kLlamaHeadWidth = 16, kLlamaLayers = 6;
 
-/// One head of width 16 in each of six layers of LLaMA's names.
+/// One head of width 16 in each of six layers of LLaMA's names, without norms.
 std::shared_ptr<const Safetensors> small_llama() {
   SafetensorsWriter writer;
   for (int layer = 0; layer < kLlamaLayers; ++layer) {
@@ -52,7 +52,7 @@ Config config_with(const std::string& keys) {
 /// The layers' positions under a config with these keys.
 std::vector<Rotary> rotary_under(const std::string& keys, RotaryOffset at = {}) {
   const Config config = config_with("," + keys);
-  HeadScan scan(small_llama(), &config, {.offset = at});
+  HeadScan scan(small_llama(), &config, {.fold_gains = false, .offset = at});
   std::vector<Rotary> layers;
   for (const LayerPlan& layer : scan.plan()) layers.push_back(layer.rotary);
   return layers;
@@ -172,7 +172,7 @@ TEST_CASE("LongRoPE's long factors hold for offsets beyond the first training's 
 TEST_CASE("a model's own scale of its logits is in W") {
   const auto query = [](const std::string& keys) {
     const Config config = config_with(keys);
-    HeadScan scan(small_llama(), &config);
+    HeadScan scan(small_llama(), &config, {.fold_gains = false});
     return in_double(std::move(scan.advance().at(0))).query;
   };
   const Eigen::MatrixXd plain_query = query("");  // d_h = 16
@@ -180,10 +180,15 @@ TEST_CASE("a model's own scale of its logits is in W") {
     CAPTURE(keys);
     CHECK((query(keys) - factor * plain_query).norm() < 1e-12 * plain_query.norm());
   };
+  // A LLaMA reads neither key.
   check_factor(R"(,"query_pre_attn_scalar":16)", 1);
-  check_factor(R"(,"query_pre_attn_scalar":144)", 1.0 / 3);
-  check_factor(R"(,"text_config":{"query_pre_attn_scalar":64.0})", 0.5);
-  check_factor(R"(,"attention_multiplier":0.0625)", 0.25);
+  CHECK(failure_of([&] { query(R"(,"query_pre_attn_scalar":64)"); }).item ==
+        "query_pre_attn_scalar");
+  CHECK(failure_of([&] { query(R"(,"attention_multiplier":0.0625)"); }).item ==
+        "attention_multiplier");
+  const std::string gemma = R"(,"model_type":"gemma2")";
+  check_factor(gemma + R"(,"query_pre_attn_scalar":144)", 1.0 / 3);
+  check_factor(gemma + R"(,"text_config":{"query_pre_attn_scalar":64.0})", 0.5);
   for (const std::string type : {"gemma2", "gemma3_text"}) {  // 256 where it is left out
     CHECK((query(R"(,"model_type":")" + type + "\"") - 0.25 * plain_query).norm() <
           1e-12 * plain_query.norm());
@@ -205,7 +210,7 @@ TEST_CASE("a factor of the logits is in W at every offset") {
   for (const double offset : {0.0, 3.0}) {
     const auto head = [&](const std::string& keys) {
       const Config config = config_with("," + keys);
-      HeadScan scan(small_llama(), &config, {.offset = {offset}});
+      HeadScan scan(small_llama(), &config, {.fold_gains = false, .offset = {offset}});
       return in_double(std::move(scan.advance().at(0))).query;
     };
     const std::string plain_yarn = kYarn.substr(0, kYarn.size() - 1) + R"(,"attention_factor":1})";
@@ -242,7 +247,14 @@ TEST_CASE("a model type decides which pairs turn, and in which layers") {
     CHECK(typed(type, R"(,"sliding_window":8)")[2].pairs == RotaryPairs::kHalves);
     CHECK(typed(type, R"(,"sliding_window":8)")[3].pairs == RotaryPairs::kNone);
   }
-  CHECK(typed("exaone4")[1].pairs == RotaryPairs::kHalves);  // a model without windows
+  // Without windows all layers of EXAONE 4 turn, none of Cohere 2, and of Trinity those of the types.
+  const std::string null = R"(,"sliding_window":null)";
+  CHECK(typed("exaone4")[3].pairs == RotaryPairs::kNone);  // 4096 where it is left out
+  CHECK(typed("exaone4", null)[3].pairs == RotaryPairs::kHalves);
+  CHECK(typed("cohere2")[0].pairs == RotaryPairs::kNeighbours);
+  CHECK(typed("cohere2", null)[0].pairs == RotaryPairs::kNone);
+  CHECK(typed("afmoe", null)[0].pairs == RotaryPairs::kHalves);
+  CHECK(typed("afmoe", null)[3].pairs == RotaryPairs::kNone);
   CHECK(typed("granitemoehybrid")[0].pairs == RotaryPairs::kNone);
   CHECK(typed("smollm3")[1].pairs == RotaryPairs::kHalves);
   CHECK(typed("smollm3", R"(,"no_rope_layer_interval":2)")[1].pairs == RotaryPairs::kNone);
@@ -265,6 +277,38 @@ TEST_CASE("lists and objects of config.json that are none are refused by name") 
                 "must be an array");
   check_failure(failure_of([] { rotary_under(R"("rope_scaling":{"factor":4})"); }),
                 "rope_scaling.rope_type", "must be given beside 'rope_scaling.factor'");
+}
+
+TEST_CASE("keys of rotary positions that contradict each other or are not read are refused") {
+  const auto refused = [](const std::string& keys) {
+    return failure_of([&] { rotary_under(keys, {1}); }).item;
+  };
+  // Objects for kinds of layers, in a model without any and where none is read.
+  const std::string kinds = R"({"full_attention":{"rope_theta":500},"rope_theta":100})";
+  CHECK(refused(R"("rope_parameters":)" + kinds) == "rope_parameters.full_attention");
+  CHECK(refused(R"("model_type":"gemma3_text","rope_scaling":)" + kinds) ==
+        "rope_scaling.full_attention");
+  CHECK(refused(R"("model_type":"gemma3_text","rope_parameters":)" + kinds).empty());
+  CHECK(refused(R"("rope_scaling":{"rope_type":"default","rope_theta":500})") ==
+        "rope_scaling.rope_theta");
+  CHECK(refused(R"("rope_theta":500,"rope_scaling":{"rope_type":"default","rope_theta":500})")
+            .empty());
+  // 5 of 16 coordinates, and 4.
+  CHECK(refused(R"("partial_rotary_factor":0.35)") == "partial_rotary_factor");
+  CHECK(refused(R"("partial_rotary_factor":0.25)").empty());
+  for (const std::string lists :
+       {R"("layer_types":["full_attention"])", R"("num_hidden_layers":6,"layer_types":
+        ["attention","attention","attention","attention","attention","attention","attention"])"}) {
+    CHECK(refused(lists) == "layer_types");
+  }
+  CHECK(refused(R"("model_type":"smollm3","no_rope_layers":[1,1])") == "no_rope_layers");
+  CHECK(refused(R"("text_config":[])") == "text_config");
+  // Of a factor 0 the original sees no more than of one that is left out.
+  const auto scaled = [](const std::string& more) {
+    return rotary_under(kYarn.substr(0, kYarn.size() - 1) + more + "}", {1})[0].logit_factor;
+  };
+  CHECK(scaled(R"(,"mscale":0,"mscale_all_dim":1)") == scaled(""));
+  CHECK(scaled(R"(,"mscale":1,"mscale_all_dim":1)") == 1);
 }
 
 TEST_CASE("layers of a sliding window have a base of their own") {

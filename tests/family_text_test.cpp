@@ -292,7 +292,7 @@ TEST_CASE("of a model of several parts the refusal names the one that reads text
     config["model_type"] = "minicpmv";
   };
   const Failure failure = refusal("LLaMA", visual);
-  check_failure(failure, "test.safetensors", "(LLaMA, model_type 'minicpmv'");
+  check_failure(failure, "test.safetensors", "(MiniCPM-V, model_type 'minicpmv'");
   CHECK(failure.message.find("ViT (timm),") == std::string::npos);
 }
 
@@ -347,7 +347,7 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
     };
   };
   const std::vector<std::pair<std::string, std::string>> missing{
-      {"LLaMA", "model.layers.0.self_attn.k_norm.weight"},
+      {"Qwen 3", "model.layers.0.self_attn.k_norm.weight"},
       {"Gemma 2", "model.layers.0.post_feedforward_layernorm.weight"},
       {"GPT-NeoX", "gpt_neox.layers.0.attention.query_key_value.bias"},
       {"ModernBERT", "model.layers.1.attn_norm.weight"},

@@ -426,6 +426,10 @@ TEST_CASE("heads of an architecture in GGUF have the conventions of its model ty
     writer.tensor("blk.0.attn_norm.weight", {8}, 0, encode("F32", gains));
     for (const std::string kind : {"q", "k"})
       writer.tensor("blk.0.attn_" + kind + ".weight", {8, 8}, 0, encode("F32", rows));
+    for (const std::string kind : {"q", "k"}) {
+      if (name != "qwen3moe" && name != "olmoe") break;
+      writer.tensor("blk.0.attn_" + kind + "_norm.weight", {8}, 0, encode("F32", gains));
+    }
     const CheckpointFiles files = files_of(writer);
     const std::optional<Config> config = read_config(files);
     CHECK(config->text("model_type") == type);

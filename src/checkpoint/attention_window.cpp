@@ -6,7 +6,6 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::uint64_t kMostLayers = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
 
 /// Whether a list of words between spaces has the type of the text's model.
@@ -51,6 +50,7 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
                           std::string(kSlidingAttention));
   }
   if (kind == kFullAttention || keys.is_off("use_sliding_window")) return std::nullopt;
+  if (keys.is_null(family.size)) return std::nullopt;
   if (family.default_size == 0 && !has_type(family.model_types, keys)) return std::nullopt;
   if (has_type(family.switched, keys) && !keys.has("use_sliding_window")) return std::nullopt;
   const auto size = keys.integer(family.size, kLargestWindow);

@@ -19,7 +19,7 @@ inline constexpr std::string_view kSlidingAttention = "sliding_attention";
 std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int layer);
 
 /// Tokens of the layer's window; nothing where its queries see all keys, as in models of a type whose code reads no
-/// window. A causal query sees the last so many
+/// window, or whose config has null for its size. A causal query sees the last so many
 /// keys, its own included; another one half as many on each side. Throws FormatError naming the key for a
 /// kind of attention that is neither full nor sliding, or a size that is missing or out of range.
 std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const WindowKeys& family,

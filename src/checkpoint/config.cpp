@@ -34,7 +34,12 @@ class ConfigReader final : public JsonEvents {
   void string(std::string&& value) override { keep(std::move(value)); }
   void natural(std::uint64_t value) override { keep(value); }
   void other_scalar(std::string&& text) override { keep(Config::Other{std::move(text)}); }
-  void null() override { arrive(); }
+  void null() override {
+    arrive();
+    if (path_.size() > Config::kLongestPath) return;
+    count();
+    config_.nulls_.insert(path_);
+  }
 
  private:
   static constexpr std::size_t kDeepest = 32;
@@ -73,11 +78,14 @@ class ConfigReader final : public JsonEvents {
   void keep(Config::Value&& value) {
     arrive();
     if (path_.size() > Config::kLongestPath) return;
-    if (config_.values_.size() == Config::kMostValues) {
-      throw FormatError(config_.name_,
-                        "it holds more than " + std::to_string(Config::kMostValues) + " values");
-    }
+    count();
     config_.values_.emplace(path_, std::move(value));
+  }
+
+  void count() const {
+    if (config_.values_.size() + config_.nulls_.size() < Config::kMostValues) return;
+    throw FormatError(config_.name_,
+                      "it holds more than " + std::to_string(Config::kMostValues) + " values");
   }
 
   [[noreturn]] void refuse_top() const {

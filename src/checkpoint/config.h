@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,9 @@ class Config {
 
   /// Whether there is anything but null called `key`.
   bool has(const std::string& key) const { return values_.contains(key); }
+
+  /// Whether `key` is there and null.
+  bool is_null(const std::string& key) const { return nulls_.contains(key); }
 
   /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object.
   std::vector<std::string> names(const std::string& object) const;
@@ -77,7 +81,8 @@ class Config {
                            const Value& value) const;
 
   std::string name_;
-  std::map<std::string, Value> values_;  // null is left out
+  std::map<std::string, Value> values_;  // without null
+  std::set<std::string> nulls_;
 };
 
 }  // namespace eigenscope

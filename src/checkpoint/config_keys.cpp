@@ -1,5 +1,6 @@
 #include "checkpoint/config_keys.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -25,6 +26,13 @@ const std::string* ConfigKeys::object_of(std::string_view key) const {
     if (config_->has(object + std::string(key))) return &object;
   }
   return nullptr;
+}
+
+bool ConfigKeys::is_null(std::string_view key) const {
+  if (config_ == nullptr || key.empty() || has(key)) return false;
+  return std::any_of(objects_.begin(), objects_.end(), [&](const std::string& object) {
+    return config_->is_null(object + std::string(key));
+  });
 }
 
 std::vector<std::string> ConfigKeys::names() const {
@@ -74,6 +82,13 @@ std::string value_like(const ConfigKeys& keys, std::string_view key, std::string
 
 bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
   return !keys.has(key) || value_like(keys, key, usual) == usual;
+}
+
+void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind) {
+  const std::string value = keys.value(key);
+  if (value.empty() || value == kind) return;
+  refuse_item(keys.path(key), "it must be " + std::string(kind) + " in " + keys.name() +
+                                  ", but is '" + shown_name(value) + "'");
 }
 
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,

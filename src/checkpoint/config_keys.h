@@ -15,6 +15,9 @@ namespace eigenscope {
 /// Largest side of a weight matrix: no model is near this wide, and every count of a matrix's elements fits 64 bits.
 inline constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 
+/// The most layers that a count or a period of layers in config.json may have.
+inline constexpr std::uint64_t kMostLayers = 1'000'000;
+
 /// A config.json, or none, seen from some of its objects: a key is looked for in each in turn. An
 /// empty key is in none.
 class ConfigKeys {
@@ -35,6 +38,8 @@ class ConfigKeys {
   bool is_off(std::string_view key) const { return flag(key) == false; }
 
   bool has(std::string_view key) const { return object_of(key) != nullptr; }
+  /// Whether `key` is null where an object has it, and no object has a value.
+  bool is_null(std::string_view key) const;
   /// The keys that the objects have, without those of objects in them.
   std::vector<std::string> names() const;
   /// The value called `key` as Config::value has it; empty where no object has it.
@@ -60,6 +65,9 @@ std::string value_like(const ConfigKeys& keys, std::string_view key, std::string
 
 /// Whether `key` has the value `usual`, or is not there.
 bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual);
+
+/// Throws FormatError naming `key` where its value is neither left out nor `kind`, "an object" or "an array".
+void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind);
 
 /// The count called `key`; where the config leaves it out, `usual`, the default of a known model type, if that is
 /// not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.

@@ -53,6 +53,15 @@ ConfigKeys part_keys(const Config* config, const std::string& part, bool main) {
   return {config, std::move(objects)};
 }
 
+void check_parts(const Config* config) {
+  const ConfigKeys keys(config, {""});
+  const auto check = [&](std::string_view part) {
+    check_kind(keys, part.substr(0, part.size() - 1), "an object");
+  };
+  for (const std::string_view part : kTextParts) check(part);
+  for (const OtherPart& part : kOtherParts) check(part.object);
+}
+
 std::vector<std::string> model_types(const Config* config) {
   std::vector<std::string> types;
   if (config == nullptr) return types;

@@ -27,6 +27,9 @@ inline constexpr std::array<const char*, 5> kTypePaths{
     "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
     "vision_config.model_type"};
 
+/// Throws FormatError naming an object of config.json for a part of a model, such as "text_config", that is none.
+void check_parts(const Config* config);
+
 /// The model types that config.json names. A config.json of timm has an architecture such as "vit_base_patch16_224".
 std::vector<std::string> model_types(const Config* config);
 

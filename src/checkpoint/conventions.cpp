@@ -121,18 +121,20 @@ struct Guard {
   std::string_view key;  ///< "*" stands for anything, at its begin or end
   Effect effect;
   /// Values that change nothing, between spaces; d_h: the head width; rotary: true where the row turns and else
-  /// false; share: 1 where it turns and else 0.
+  /// false; share: 1 where it turns and else 0; gated: true where the row's queries have gates and else false; normed:
+  /// true where the file has norms of queries and keys that the row knows and else false.
   std::string_view neutral;
 };
 
 constexpr std::string_view kOn = " true ", kOff = " false 0 ", kOne = " 1 ", kZero = " 0 false ",
                            kNone = "";
-constexpr std::string_view kRotary = " rotary ", kShare = " share ";
+constexpr std::string_view kRotary = " rotary ", kShare = " share ", kGated = " gated ",
+                           kNormed = " normed ";
 
 constexpr std::array kGuards{
-    Guard{"*output_gate", Effect::heads, kOff},
+    Guard{"*output_gate", Effect::heads, kGated},
     Guard{"*attn_gate*", Effect::heads, kOff},
-    Guard{"*gated_attention*", Effect::heads, kOff},
+    Guard{"*gated_att*", Effect::heads, kOff},
     Guard{"attention_type", Effect::heads, " softmax full full_attention original_full "},
     Guard{"num_kv_shared_layers", Effect::heads, kOff},
     Guard{"use_mla", Effect::heads, kOff},
@@ -143,11 +145,11 @@ constexpr std::array kGuards{
     Guard{"*zero_centered*", Effect::gains, kOff},
     Guard{"*layernorm_1p", Effect::gains, kOff},
     Guard{"*unit_offset*", Effect::gains, kOff},
-    Guard{"qk_norm", Effect::gains, kOff},
-    Guard{"qk_ln", Effect::gains, kOff},
-    Guard{"use_qk_norm", Effect::gains, kOff},
-    Guard{"use_query_key_norm", Effect::gains, kOff},
-    Guard{"qk_layernorm", Effect::gains, kOff},
+    Guard{"qk_norm", Effect::gains, kNormed},
+    Guard{"qk_ln", Effect::gains, kNormed},
+    Guard{"use_qk_norm", Effect::gains, kNormed},
+    Guard{"use_query_key_norm", Effect::gains, kNormed},
+    Guard{"qk_layernorm", Effect::gains, kNormed},
     Guard{"do_layer_norm_before", Effect::gains, kOn},
     Guard{"apply_residual_connection_post_layernorm", Effect::gains, kOff},
     Guard{"rotary_dim", Effect::turns, " d_h "},
@@ -167,32 +169,36 @@ constexpr std::array kGuards{
     Guard{"use_rope", Effect::turns, kRotary},
     Guard{"use_rotary*", Effect::turns, kRotary},
     Guard{"rotary", Effect::turns, kRotary},
+    Guard{"rotary_base", Effect::turns, kNone},
+    Guard{"rotary_emb_base", Effect::turns, kNone},
     Guard{"rope", Effect::turns, kRotary},
     Guard{"use_pos_enc", Effect::turns, kOn},
     Guard{"*multiplier*", Effect::scale, kOne},
     Guard{"scale_attn_weights", Effect::scale, kOn},
     Guard{"scale_attn_by_inverse_layer_idx", Effect::scale, kOff},
-    Guard{"attn_scale", Effect::scale, kOne},
-    Guard{"attention_scale", Effect::scale, kOne},
-    Guard{"softmax_scale", Effect::scale, kNone},
+    Guard{"attn_scal*", Effect::scale, kOne},
+    Guard{"attention_scal*", Effect::scale, kOne},
+    Guard{"qk_scale*", Effect::scale, kOne},
+    Guard{"softmax_scale*", Effect::scale, kNone},
+    Guard{"query_pre_attn_scalar", Effect::scale, " d_h "},
     Guard{"*attn_temperature*", Effect::scale, kOff},
     Guard{"floor_scale", Effect::scale, " 8192 "},  // no passage is as long
     Guard{"query_scale*", Effect::scale, kOne},
     Guard{"clip_qkv", Effect::scale, kNone},
-    Guard{"attn_logit_softcap*", Effect::scale, kNone},
+    Guard{"*softcap*", Effect::scale, kNone},
 };
 
-/// Multipliers of something else than queries, keys and logits have one of these words.
+/// Multipliers of something else than queries, keys and their logits have one of these words.
 constexpr std::array<std::string_view, 11> kOtherMultipliers{
     "embedding", "residual", "lm_head", "mlp",    "ffn",  "ff_",
     "ssm",       "dim",      "out",     "logits", "depth"};
 
+/// So do bounds of other logits, those of the next token and of a router.
+constexpr std::array<std::string_view, 5> kOtherBounds{"final", "output", "lm_head", "router",
+                                                       "vocab"};
+
 constexpr std::string_view kPositionKeys =
     " position_embedding_type position_encoding position_encoding_type ";
-
-/// Those that logit_scale and rotary_of read, whatever the row.
-constexpr std::string_view kReadKeys =
-    " attention_multiplier query_pre_attn_scalar partial_rotary_factor ";
 
 bool fits(std::string_view pattern, std::string_view key) {
   const std::size_t star = pattern.find('*');
@@ -219,6 +225,8 @@ class KeyGuards {
     if (!keys_) return;
     check_read();
     for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
+    check_length(family_.rotary.used);
+    check_length(family_.window.list);
     for (const std::string& key : keys_.names()) {
       if (lists(kPositionKeys, key)) check_positions(key);
       for (const Guard& guard : kGuards) {
@@ -253,6 +261,8 @@ class KeyGuards {
   std::string_view neutral_of(const Guard& guard) const {
     if (guard.neutral == kRotary) return turns() ? kOn : kOff;
     if (guard.neutral == kShare) return turns() ? kOne : kZero;
+    if (guard.neutral == kGated) return family_.gated() ? kOn : kOff;
+    if (guard.neutral == kNormed) return has_norms() ? kOn : kOff;
     return guard.neutral;
   }
 
@@ -265,17 +275,19 @@ class KeyGuards {
     const RotaryKeys& rotary = family_.rotary;
     for (const std::string_view own :
          {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key,
-          rotary.interleave, family_.shared_keys_key, family_.input_factor_key,
-          family_.key_factor_key, family_.pre_norm.key, family_.text.attention_cap_key}) {
+          rotary.interleave, rotary.base, family_.shared_keys_key, family_.scale_key,
+          family_.query_scalar_key, family_.input_factor_key, family_.key_factor_key,
+          family_.pre_norm.key, family_.text.attention_cap_key}) {
       if (key == own) return true;
     }
-    if (fits("*multiplier*", key)) {
-      const auto names = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+    const auto names = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+    if (names("multiplier")) {
       if (std::any_of(kOtherMultipliers.begin(), kOtherMultipliers.end(), names)) return true;
     }
-    const bool normed =
-        key.find("qk_") != std::string::npos || key.find("query_key_norm") != std::string::npos;
-    return lists(kReadKeys, key) || lists(family_.neutral_keys, key) || (normed && has_norms());
+    if (names("softcap") && std::any_of(kOtherBounds.begin(), kOtherBounds.end(), names)) {
+      return true;
+    }
+    return lists(family_.neutral_keys, key);
   }
 
   bool is_neutral(const std::string& key, std::string_view neutral) const {
@@ -328,6 +340,23 @@ class KeyGuards {
                                    ", which does not implement another value");
   }
 
+  /// Refuses a list with another number of elements than there are layers, but for one without any.
+  void check_length(std::string_view list) const {
+    const std::string key(list);
+    std::uint64_t length = 0;
+    while (keys_.has(key + "." + std::to_string(length))) ++length;
+    if (length == 0) return;
+    const std::string_view count_key = stack_.stack.names->layer_count_key;
+    const auto count = keys_.integer(count_key, kMostLayers);
+    const auto last = static_cast<std::uint64_t>(stack_.stack.layers.back().layer);
+    if (count ? length == *count : length > last) return;
+    refuse_item(keys_.path(key),
+                "it must have one element for each layer, " +
+                    (count ? std::to_string(*count) + " as '" + keys_.path(count_key) + "' says"
+                           : "at least " + std::to_string(last + 1)) +
+                    ", but has " + std::to_string(length) + " in " + keys_.name());
+  }
+
   /// Layers whose attention is not a softmax of W_QK have other types.
   void check_layer_types(const std::string& list) const {
     constexpr std::string_view kSoftmax =
@@ -337,6 +366,7 @@ class KeyGuards {
       throw FormatError(keys_.path(list),
                         "it must be an array in " + keys_.name() + ", but is " + shown_name(all));
     }
+    check_length(list);
     for (const LayerTensors& layer : stack_.stack.layers) {
       const std::string key = list + "." + std::to_string(layer.layer);
       const auto type = keys_.text(key);
@@ -448,6 +478,46 @@ void check_tensors(const FamilyMatch& match, const Tensors& tensors, const Claim
     }
     refuse_item(name, message);
   }
+}
+
+bool is_pre_norm(const Family& family, const ConfigKeys& keys) {
+  return is_usual(keys, family.pre_norm.key, family.pre_norm.value);
+}
+
+void check_norms(const FamilyMatch& match, const StackMatch& stack, const ConfigKeys& keys) {
+  const Family& family = *match.family;
+  const AttentionNames& names = *stack.names;
+  auto first = stack.layers.begin();
+  const auto end = stack.layers.end();
+  if (family.text.bare_first && first->layer == 0) ++first;
+  const auto check = [&](std::string_view pattern, ProjectionTensors LayerTensors::*projection,
+                         std::string ProjectionTensors::*gain, bool always) {
+    if (pattern.empty()) return;
+    const auto is_bare = [&](const LayerTensors& layer) {
+      return (layer.*projection.*gain).empty();
+    };
+    const auto bare = std::find_if(first, end, is_bare);
+    const bool none = std::all_of(first, end, is_bare);
+    if (bare == end || (none && !always)) return;
+    refuse_item(full_name(match.prefix, pattern, bare->layer),
+                none ? "it is missing, though models of the family " + std::string(family.name) +
+                           " have it; without folded gains all norms are left out"
+                     : "it is missing, though other layers have it");
+  };
+  const auto query = &LayerTensors::query, key = &LayerTensors::key;
+  const bool known = match.unknown.empty() && !family.exact;
+  // A file that was cut for one of several stacks may have no norms of the others.
+  const bool alone = names.stack.empty();
+  check(names.query_gain, query, &ProjectionTensors::gain,
+        known && alone && is_pre_norm(family, keys));
+  check(names.latent.query_gain, query, &ProjectionTensors::latent_gain, true);
+  check(names.latent.key_gain, key, &ProjectionTensors::latent_gain, true);
+  const auto is_normed = [](const LayerTensors& layer) {
+    return !layer.query.norm_gain.empty() || !layer.key.norm_gain.empty();
+  };
+  const bool normed = (known && names.always_head_normed) || std::any_of(first, end, is_normed);
+  check(names.query_norm_gain, query, &ProjectionTensors::norm_gain, normed);
+  check(names.key_norm_gain, key, &ProjectionTensors::norm_gain, normed);
 }
 
 void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims) {

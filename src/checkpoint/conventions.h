@@ -34,6 +34,13 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match,
 void check_tensors(const FamilyMatch& match, const std::map<std::string, TensorInfo>& tensors,
                    const Claims& claims, LayerPart part = LayerPart::attention);
 
+/// Whether the norms before the projections are part of the model, and not ones that come after its branches.
+bool is_pre_norm(const Family& family, const ConfigKeys& keys);
+
+/// Throws FormatError naming a norm before or after the projections of a stack that some of its layers lack, as a file
+/// with a damaged name does, or all of them where every model of a known row has it.
+void check_norms(const FamilyMatch& match, const StackMatch& stack, const ConfigKeys& keys);
+
 /// Whether a layer of a match has a norm of queries or keys that the row does not name.
 bool has_unknown_head_norm(const FamilyMatch& match,
                            const std::map<std::string, TensorInfo>& tensors);

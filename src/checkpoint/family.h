@@ -52,6 +52,7 @@ struct AttentionNames {
   bool bare_keys = false;                 ///< these other tokens come from no norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
+  bool always_head_normed = false;  ///< no model of the row is without these norms
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows
   LatentNames latent = {};
@@ -73,6 +74,9 @@ struct UsualValue {
   std::string_view key = {}, value = {};
 };
 
+/// Layers that turn in a model that turns queries and keys in those with a sliding window only, where it has no window.
+enum class WithoutWindow { as_typed, all, none };
+
 /// Keys of rotary positions in config.json, and the defaults without them.
 struct RotaryKeys {
   /// The text that config.json has where positions are rotary; no key: they are in the whole family.
@@ -90,8 +94,10 @@ struct RotaryKeys {
   /// default; 0: none.
   std::string_view used = {}, interval = {};
   std::uint64_t default_unused = 0;
-  /// Where some layers have a sliding window, those without one turn nothing.
+  /// Layers without a sliding window turn nothing.
   bool only_local = false;
+  /// Which layers of these turn where config.json has null for the size of the window.
+  WithoutWindow without_window = WithoutWindow::as_typed;
   /// The scaling of the angles does not hold in layers of a sliding window.
   bool unscaled_local = false;
   /// A scaling with "mscale_all_dim" m also multiplies the logits by (0.1 m ln(factor) + 1)^2.
@@ -274,10 +280,12 @@ struct Family {
   bool layout_by_shape = false;
   std::string_view width_key = "hidden_size";    ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
-  UsualValue pre_norm = {};         ///< with another value of the key the norms come after
-  bool gain_plus_one = false;       ///< a gain g is stored as g - 1
-  bool unscaled = false;            ///< logits are not divided by sqrt(d_h)
-  double default_query_scalar = 0;  ///< of "query_pre_attn_scalar"; 0: d_h
+  UsualValue pre_norm = {};    ///< with another value of the key the norms come after
+  bool gain_plus_one = false;  ///< a gain g is stored as g - 1
+  bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
+  /// Key of the scale of the logits itself, and of the number that takes the place of d_h in 1/sqrt(d_h).
+  std::string_view scale_key = {}, query_scalar_key = {};
+  double default_query_scalar = 0;  ///< where the config does not say; 0: d_h
   /// A list in config.json of further terms of the logits, which with n of "c2p" and "p2c" are divided by
   /// sqrt((1 + n) d_h).
   std::string_view terms_key = {};

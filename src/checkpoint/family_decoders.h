@@ -8,22 +8,18 @@ namespace eigenscope::rows {
 constexpr Family llama() {
   return {.name = "LLaMA",
           .model_types =
-              " llama mistral mistral3 ministral ministral3 qwen2 qwen3 seed_oss arcee internlm3 "
-              "mimo nemotron-nas PanguEmbedded minicpmv ",
+              " llama mistral mistral3 ministral ministral3 qwen2 seed_oss arcee internlm3 mimo "
+              "nemotron-nas PanguEmbedded ",
           .others = Others::names,
-          .window = {.model_types = " mistral qwen2 qwen3 ",
-                     .switched = " qwen2 qwen3 ",
-                     .default_before = 28},
+          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
                            .query_gain = "layers.{n}.input_layernorm.weight",
-                           .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
-                           .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
                            .key_head_count_key = "num_key_value_heads",
                            .rotary = RotaryPairs::kHalves,
                            .others = " self_attn.rotary_emb.inv_freq "}}},
-          .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 qwen3 seed_oss ",
+          .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 seed_oss ",
                    .value = "layers.{n}.self_attn.v_proj.weight",
                    .attention_output = "layers.{n}.self_attn.o_proj.weight",
                    .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
@@ -39,6 +35,28 @@ constexpr Family llama() {
                    .optional_bias = true}};
 }
 
+/// With norms of queries and keys under their usual names: in all models of the row, or where the file has them.
+constexpr Family head_normed(Family row, bool always = true) {
+  AttentionNames& names = row.attentions[0];
+  names.query_norm_gain = "layers.{n}.self_attn.q_norm.weight";
+  names.key_norm_gain = "layers.{n}.self_attn.k_norm.weight";
+  names.always_head_normed = always;
+  return row;
+}
+
+constexpr Family without_head_norms(Family row) {
+  AttentionNames& names = row.attentions[0];
+  names.query_norm_gain = names.key_norm_gain = {};
+  names.always_head_normed = false;
+  return row;
+}
+
+constexpr Family qwen3() {
+  Family row = head_normed(variant(llama(), "Qwen 3", " qwen3 "));
+  row.window.model_types = row.window.switched = row.model_types;
+  return row;
+}
+
 /// LLaMA's names with other conventions, of which only the heads are read.
 constexpr Family llama_heads(std::string_view name, std::string_view model_types) {
   return heads_only(variant(llama(), name, model_types),
@@ -47,13 +65,18 @@ constexpr Family llama_heads(std::string_view name, std::string_view model_types
 }
 
 // The text of models of vision, whose three positions are the same for a token of text.
-constexpr Family qwen_vl() {
-  Family row =
-      variant(llama(), "Qwen VL",
-              " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen3_vl qwen3_vl_text ");
+constexpr Family qwen2_vl() {
+  Family row = variant(llama(), "Qwen 2 VL", " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text ");
   row.text.usual = {{{"use_sliding_window", "false"}}};
   return row;
 }
+
+constexpr Family qwen3_vl() {
+  return head_normed(variant(qwen2_vl(), "Qwen 3 VL", " qwen3_vl qwen3_vl_text "));
+}
+
+// Around a LLaMA or a Qwen 3.
+constexpr Family minicpm_v() { return head_normed(llama_heads("MiniCPM-V", " minicpmv "), false); }
 
 constexpr Family phi3() {
   Family row = variant(llama(), "Phi-3", " phi3 ");
@@ -70,7 +93,7 @@ constexpr Family phi3() {
 }
 
 constexpr Family olmo2() {
-  Family row = variant(llama(), "OLMo 2", " olmo2 ");
+  Family row = head_normed(variant(llama(), "OLMo 2", " olmo2 "));
   row.attentions[0].query_gain = {};
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = {};
@@ -90,7 +113,8 @@ constexpr Family olmo3() {
 constexpr Family exaone4() {
   Family row = variant(olmo2(), "EXAONE 4", " exaone4 ");
   row.rotary.only_local = true;
-  row.window = {.default_pattern = 4, .model_types = " exaone4 "};
+  row.rotary.without_window = WithoutWindow::all;
+  row.window = {.default_size = 4096, .default_pattern = 4};
   return row;
 }
 
@@ -106,6 +130,7 @@ constexpr Family gemma() {
 
 constexpr Family gemma2() {
   Family row = variant(gemma(), "Gemma 2", " gemma2 ");
+  row.query_scalar_key = "query_pre_attn_scalar";
   row.default_query_scalar = 256;
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
@@ -120,7 +145,8 @@ constexpr Family gemma2() {
 
 // Layers with a sliding window have a rotary base of their own.
 constexpr Family gemma3() {
-  Family row = variant(gemma2(), "Gemma 3", " gemma3 gemma3_text ");  // with and without vision
+  // With and without vision.
+  Family row = head_normed(variant(gemma2(), "Gemma 3", " gemma3 gemma3_text "));
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
   row.attentions[0].default_heads = 8;
@@ -215,7 +241,7 @@ constexpr Family mixtral() {
 
 // Some layers may have an MLP.
 constexpr Family qwen3_moe() {
-  Family row = variant(llama(), "Qwen 3 MoE", " qwen3_moe ");
+  Family row = head_normed(variant(llama(), "Qwen 3 MoE", " qwen3_moe "));
   row.text.usual = {{{"use_sliding_window", "false"}}};
   row.text.experts = {.router = {.weight = "layers.{n}.mlp.gate.weight"},
                       .each = {"layers.{n}.mlp.experts.{e}.gate_proj.weight",
@@ -237,7 +263,7 @@ constexpr Family qwen3_vl_moe() {
 }
 
 constexpr Family qwen2_moe() {
-  Family row = variant(qwen3_moe(), "Qwen 2 MoE", " qwen2_moe ");
+  Family row = without_head_norms(variant(qwen3_moe(), "Qwen 2 MoE", " qwen2_moe "));
   row.text.experts.shared = {"layers.{n}.mlp.shared_expert.gate_proj.weight",
                              "layers.{n}.mlp.shared_expert.up_proj.weight",
                              "layers.{n}.mlp.shared_expert.down_proj.weight"};
@@ -257,6 +283,7 @@ constexpr Family olmoe() {
 constexpr Family granite() {
   Family row = variant(llama(), "Granite", " granite ");
   row.unscaled = true;
+  row.scale_key = "attention_multiplier";
   row.text.embedding_factor_key = "embedding_multiplier";
   row.text.residual_factor_key = "residual_multiplier";
   row.text.output_divisor_key = "logits_scaling";
@@ -309,7 +336,7 @@ constexpr Family stablelm() {
 }
 
 constexpr Family minimax() {
-  Family row = variant(mixtral(), "MiniMax M2", " minimax_m2 ");
+  Family row = head_normed(variant(mixtral(), "MiniMax M2", " minimax_m2 "), false);
   row.rotary = {.width = "rotary_dim"};
   row.window = {};
   row.text.epsilon = 1e-6;
@@ -321,7 +348,7 @@ constexpr Family minimax() {
 
 // As assumed before its release: MiniMax M2's names.
 constexpr Family minimax_m3() {
-  Family row = llama_heads("MiniMax M3", " minimax_m3 ");
+  Family row = head_normed(llama_heads("MiniMax M3", " minimax_m3 "), false);
   row.rotary = {.width = "rotary_dim"};
   row.gain_plus_one = true;
   row.neutral_keys = " use_gemma_norm ";
@@ -343,7 +370,6 @@ constexpr Family falcon_h1() {
   Family row = llama_heads("Falcon-H1", " falcon_h1 ");
   row.input_factor_key = "attention_in_multiplier";
   row.key_factor_key = "key_multiplier";
-  row.attentions[0].query_norm_gain = row.attentions[0].key_norm_gain = {};
   row.attentions[0].others = " self_attn.v_proj self_attn.o_proj pre_ff_layernorm ";
   return row;
 }
@@ -356,7 +382,6 @@ constexpr Family nemotron_hybrid() {
   names.query_weight = "layers.{n}.mixer.q_proj.weight";
   names.key_weight = "layers.{n}.mixer.k_proj.weight";
   names.query_gain = "layers.{n}.norm.weight";
-  names.query_norm_gain = names.key_norm_gain = {};
   names.rotary = RotaryPairs::kNone;
   names.others = " mixer.v_proj mixer.o_proj ";
   return row;
@@ -364,7 +389,7 @@ constexpr Family nemotron_hybrid() {
 
 // Logits are not divided, and layers without a window have wider heads. The last layers may use the keys of earlier ones.
 constexpr Family gemma4() {
-  Family row = llama_heads("Gemma 4", " gemma4 gemma4_text ");
+  Family row = head_normed(llama_heads("Gemma 4", " gemma4 gemma4_text "));
   row.unscaled = true;
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
@@ -387,7 +412,7 @@ constexpr Family gemma3n() {
 constexpr Family mllama() { return llama_heads("Llama 3.2 Vision", " mllama mllama_text_model "); }
 
 constexpr Family glm4_moe() {
-  Family row = variant(qwen3_moe(), "GLM-4.5", " glm4_moe ");
+  Family row = head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe "), false);
   row.rotary = {.default_share = 0.5};
   row.text.epsilon = 1e-5;
   row.text.usual = {};
@@ -407,9 +432,10 @@ constexpr Family glm4_moe() {
 /// Latent attention (arXiv:2405.04434). The indexer of later models selects keys, all of those of a short passage, and
 /// leaves their logits as they are.
 constexpr Family latent() {
-  Family row = variant(glm4_moe(), "Latent attention",
-                       " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa "
-                       "glm4_moe_lite deepseek_vl_v2 ");
+  Family row = without_head_norms(
+      variant(glm4_moe(), "Latent attention",
+              " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa glm4_moe_lite "
+              "deepseek_vl_v2 "));
   row.required = "layers.{n}.self_attn.q_a_proj.weight";
   row.layout = HeadLayout::kLatent;
   row.head_width_key = "qk_head_dim";
@@ -418,7 +444,6 @@ constexpr Family latent() {
   AttentionNames& names = row.attentions[0];
   names.query_weight = "layers.{n}.self_attn.q_b_proj.weight";
   names.key_weight = "layers.{n}.self_attn.kv_b_proj.weight";
-  names.query_norm_gain = names.key_norm_gain = {};
   names.rotary = RotaryPairs::kNeighbours;
   names.latent = {"layers.{n}.self_attn.q_a_proj.weight",
                   "layers.{n}.self_attn.q_a_layernorm.weight",
@@ -450,7 +475,8 @@ constexpr Family latent_keys() {
 
 // DeepSeek's mixtures with heads of their own, as DeepSeek-OCR has.
 constexpr Family deepseek_heads() {
-  Family row = variant(glm4_moe(), "DeepSeek without latents", " deepseek_vl_v2 ");
+  Family row =
+      without_head_norms(variant(glm4_moe(), "DeepSeek without latents", " deepseek_vl_v2 "));
   row.neutral_keys = " use_mla ";
   row.rotary = {};
   row.text.epsilon = 1e-6;
@@ -484,7 +510,7 @@ constexpr Family internlm2() {
   row.embeddings = "tok_embeddings.weight";
   AttentionNames& names = row.attentions[0];
   names.query_weight = "layers.{n}.attention.wqkv.weight";
-  names.key_weight = names.query_norm_gain = names.key_norm_gain = {};
+  names.key_weight = {};
   names.query_gain = "layers.{n}.attention_norm.weight";
   names.others = " attention.wo attention.rotary_emb.inv_freq ffn_norm ";
   return row;
@@ -505,17 +531,16 @@ constexpr Family ling() {
 
 // Attention in some of the layers, whose output is gated by a part of the queries' projection.
 constexpr Family qwen35() {
-  Family row =
-      llama_heads("Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next ");
+  Family row = head_normed(
+      llama_heads("Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next "));
   row.layout = HeadLayout::kGated;
   row.gain_plus_one = true;
-  row.neutral_keys = " attn_output_gate ";
   row.rotary = {.default_share = 0.25};
   return row;
 }
 
 constexpr Family apertus() {
-  Family row = llama_heads("Apertus", " apertus ");
+  Family row = head_normed(llama_heads("Apertus", " apertus "));
   row.rotary.default_base = 1.2e7;
   row.attentions[0].query_gain = "layers.{n}.attention_layernorm.weight";
   row.attentions[0].others = " self_attn.v_proj self_attn.o_proj feedforward_layernorm ";
@@ -524,7 +549,7 @@ constexpr Family apertus() {
 
 // In some of the layers; the others are convolutions.
 constexpr Family lfm2() {
-  Family row = llama_heads("LFM2", " lfm2 lfm2_moe ");
+  Family row = head_normed(llama_heads("LFM2", " lfm2 lfm2_moe "));
   row.rotary.default_base = 1e6;
   row.attentions[0].query_gain = "layers.{n}.operator_norm.weight";
   row.attentions[0].query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight";
@@ -535,9 +560,10 @@ constexpr Family lfm2() {
 
 // The gate is on the output of the attention.
 constexpr Family afmoe() {
-  Family row = llama_heads("Trinity", " afmoe ");
+  Family row = head_normed(llama_heads("Trinity", " afmoe "));
   row.rotary.only_local = true;
-  row.window = {.pattern = "global_attn_every_n_layers", .default_pattern = 4};
+  row.window = {
+      .default_size = 1024, .pattern = "global_attn_every_n_layers", .default_pattern = 4};
   row.attentions[0].others =
       " self_attn.v_proj self_attn.o_proj self_attn.gate_proj post_attention_layernorm "
       "pre_mlp_layernorm post_mlp_layernorm ";
@@ -561,8 +587,9 @@ constexpr Family glm4() {
 
 // Layers with a window have more heads, of the same width. Outputs of heads are gated.
 constexpr Family step3p7() {
-  Family row = llama_heads("Step 3.7", " step3p7 ");
+  Family row = head_normed(llama_heads("Step 3.7", " step3p7 "));
   row.gain_plus_one = true;
+  row.query_scalar_key = "query_pre_attn_scalar";
   row.heads_by_width = true;
   row.attentions[0].others =
       " self_attn.v_proj self_attn.o_proj self_attn.g_proj post_attention_layernorm ";
@@ -586,7 +613,7 @@ constexpr Family llava() {
 
 // Attention and MLP read the same norm.
 constexpr Family cohere() {
-  Family row = variant(llama(), "Cohere", " cohere ");
+  Family row = head_normed(variant(llama(), "Cohere", " cohere "), false);
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
@@ -601,10 +628,10 @@ constexpr Family cohere() {
 
 // The last of each four layers has neither window nor positions.
 constexpr Family cohere2() {
-  Family row = variant(cohere(), "Cohere 2", " cohere2 ");
-  row.attentions[0].query_norm_gain = row.attentions[0].key_norm_gain = {};
+  Family row = without_head_norms(variant(cohere(), "Cohere 2", " cohere2 "));
   row.text.usual = {};
   row.rotary.only_local = true;
+  row.rotary.without_window = WithoutWindow::none;
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;
 }

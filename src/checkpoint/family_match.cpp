@@ -294,7 +294,6 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
 
 /// Leaves out the layers from the count of config.json on. Throws FormatError where none would be left.
 void keep_counted(StackMatch& stack, const ConfigKeys& keys) {
-  constexpr std::uint64_t kMostLayers = 1'000'000;
   const std::string_view key = stack.names->layer_count_key;
   const auto count = keys.integer(key, kMostLayers);
   if (!count) return;
@@ -314,10 +313,10 @@ class KeyLayers {
  public:
   KeyLayers(const Family& family, const ConfigKeys& keys, std::string_view count_key)
       : window_(family.window), keys_(keys) {
-    constexpr double kMost = 1e6;
-    const auto shared = keys.number(family.shared_keys_key, 0, kMost);
-    const auto count = keys.number(count_key, 1, kMost);
-    if (shared && count && *shared < *count) first_ = static_cast<int>(*count - *shared);
+    const auto count = keys.integer(count_key, kMostLayers);
+    const auto most = static_cast<double>(count.value_or(kMostLayers + 1) - 1);
+    const auto shared = keys.number(family.shared_keys_key, 0, most);
+    if (shared && count) first_ = static_cast<int>(*count) - static_cast<int>(*shared);
   }
 
   int of(int layer) const {
@@ -473,6 +472,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   Tensors left = tensors;
   // Layers for multi-token prediction, which the model does not run on text.
   std::erase_if(left, [](const auto& tensor) { return tensor.first.starts_with("mtp."); });
+  check_parts(config);
   const std::vector<std::string> types = model_types(config);
   while (const Family* const family = choose(left, types)) {
     // The table outlives every pointer to it.

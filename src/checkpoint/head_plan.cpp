@@ -31,8 +31,11 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
     }
   }
   if (!is_decodable(info.dtype)) {
+    const bool scaled = info.dtype == Dtype::kF8E4M3 || info.dtype == Dtype::kF8E5M2;
     fail("its type must be F16, BF16, F32 or F64 to be read as numbers, but it is " +
-         std::string(dtype_name(info.dtype)) + " in " + file.name());
+         std::string(dtype_name(info.dtype)) + " in " + file.name() +
+         (scaled ? ", which has no scale of it, such as '" + shown_name(name) + "_scale_inv'"
+                 : std::string()));
   }
   return info;
 }
@@ -80,7 +83,7 @@ class StackPlanner {
       check_width(keys_, family_->width_key, reader(first), width_of(first));
     }
     if (!part_.unknown.empty()) check_certain();
-    check_gains();
+    if (settings_.fold_gains) check_norms(part_, stack_, keys_);
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
@@ -309,9 +312,11 @@ class StackPlanner {
     const std::uint64_t compressed = grid.head_width - turned;
     const std::uint64_t stride = outputs(key.weight) / grid.heads;
     check(key.weight, outputs(key.weight) % grid.heads == 0 && stride >= compressed, query.weight);
+    const std::uint64_t query_rank = query.latent.empty() ? 0 : inputs(query.weight);
     for (const auto& [name, found] :
          {std::pair("kv_lora_rank", rank), std::pair("qk_rope_head_dim", turned),
-          std::pair("qk_nope_head_dim", compressed)}) {
+          std::pair("qk_nope_head_dim", compressed), std::pair("q_lora_rank", query_rank),
+          std::pair("v_head_dim", stride - compressed)}) {
       const auto told = keys_.integer(name, kLargestSide);
       if (told && *told != found) {
         refuse_item(key.weight, "the shapes of queries and keys make " + std::to_string(found) +
@@ -393,19 +398,6 @@ class StackPlanner {
                           found + declared);
   }
 
-  /// Refuses a norm that some layers lack, as a file with a damaged name does.
-  void check_gains() const {
-    if (!settings_.fold_gains) return;
-    const auto is_bare = [](const LayerTensors& layer) { return layer.query.gain.empty(); };
-    auto first = stack_.layers.begin();
-    const auto end = stack_.layers.end();
-    if (family_->text.bare_first && first->layer == 0) ++first;
-    const auto bare = std::find_if(first, end, is_bare);
-    if (bare == end || std::all_of(first, end, is_bare)) return;
-    refuse_item(full_name(part_.prefix, stack_.names->query_gain, bare->layer),
-                "it is missing, though other layers have it");
-  }
-
   double logit_scale_of(const HeadGrid& grid) const {
     if (!part_.unknown.empty()) return 1;
     return logit_scale(keys_, *family_, static_cast<Eigen::Index>(grid.head_width));
@@ -418,10 +410,7 @@ class StackPlanner {
     return rotary_of(keys_, *family_, stack_.names->rotary, width, layer, settings_.offset);
   }
 
-  bool folds_input_gains() const {
-    const auto& [key, value] = family_->pre_norm;
-    return settings_.fold_gains && is_usual(keys_, key, value);
-  }
+  bool folds_input_gains() const { return settings_.fold_gains && is_pre_norm(*family_, keys_); }
 
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
@@ -508,6 +497,19 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
   }
 }
 
+/// "layers 0-3, 7", "layer 7".
+std::string layers_text(const std::set<int>& layers) {
+  std::string text;
+  for (auto at = layers.begin(); at != layers.end();) {
+    const int first = *at;
+    int last = first;
+    for (++at; at != layers.end() && *at == last + 1; ++at) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(first) +
+            (last == first ? "" : "-" + std::to_string(last));
+  }
+  return (layers.size() == 1 ? "layer " : "layers ") + text;
+}
+
 /// The layers of a match's file, by what comes before their numbers, that have no queries and keys, such as those of
 /// a state space: a note for each.
 void note_other_layers(const FamilyMatch& part, const Safetensors& file,
@@ -521,26 +523,42 @@ void note_other_layers(const FamilyMatch& part, const Safetensors& file,
     for (const LayerTensors& layer : stack.beyond) layers.insert(layer.layer);
   }
   for (const auto& [before, layers] : attending) {
-    std::map<int, std::string> others;  // with a tensor of each
+    std::set<int> others;
+    std::string first_tensor;
     for (auto at = file.tensors().lower_bound(before);
          at != file.tensors().end() && at->first.starts_with(before); ++at) {
       const auto layer = layer_after(at->first, before.size());
-      if (layer && !layers.contains(*layer)) others.emplace(*layer, at->first);
+      if (!layer || layers.contains(*layer)) continue;
+      if (others.empty() || *layer < *others.begin()) first_tensor = at->first;
+      others.insert(*layer);
     }
     if (others.empty()) continue;
-    std::string text;
-    for (auto at = others.begin(); at != others.end();) {
-      const int first = at->first;
-      int last = first;
-      for (++at; at != others.end() && at->first == last + 1; ++at) ++last;
-      text += (text.empty() ? "" : ", ") + std::to_string(first) +
-              (last == first ? "" : "-" + std::to_string(last));
-    }
-    notes.push_back(
-        (others.size() == 1 ? "layer " : "layers ") + text + ", such as with '" +
-        shown_name(others.begin()->second) + "', without the queries and keys of the family " +
-        std::string(part.family->name) + (others.size() == 1 ? " is" : " are") + " left out");
+    notes.push_back(layers_text(others) + ", such as with '" + shown_name(first_tensor) +
+                    "', without the queries and keys of the family " +
+                    std::string(part.family->name) + (others.size() == 1 ? " is" : " are") +
+                    " left out");
   }
+}
+
+/// The layers that config.json counts and of which the file has no tensor, as a part of a model has; empty without any.
+std::string note_of_absent(const FamilyMatch& part, const StackMatch& stack, const ConfigKeys& keys,
+                           const Safetensors& file) {
+  const std::string_view query = stack.names->query_weight, key = stack.names->layer_count_key;
+  const std::size_t mark = query.find("{n}");
+  const auto count = keys.integer(key, kMostLayers);
+  if (!count || mark == std::string_view::npos) return {};
+  std::set<int> absent;
+  for (int layer = 0; layer < static_cast<int>(*count); ++layer) {
+    absent.insert(absent.end(), layer);
+  }
+  const std::string before = part.prefix + std::string(query.substr(0, mark));
+  for (auto at = file.tensors().lower_bound(before);
+       at != file.tensors().end() && at->first.starts_with(before); ++at) {
+    if (const auto layer = layer_after(at->first, before.size())) absent.erase(*layer);
+  }
+  if (absent.empty()) return {};
+  return layers_text(absent) + " of the " + std::to_string(*count) + " that '" + keys.path(key) +
+         "' counts " + (absent.size() == 1 ? "is" : "are") + " not in the file";
 }
 
 /// Which stacks of the file are not read.
@@ -600,6 +618,8 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
       check_keys(keys, {*part.family, stack, width}, claims);
       if (!stack.beyond.empty()) plan.notes.push_back(note_of_beyond(stack));
+      const std::string absent = note_of_absent(part, stack, keys, file);
+      if (!absent.empty() && !settings.mapping) plan.notes.push_back(absent);
     }
     check_tensors(part, file.tensors(), claims);
     if (!part.unknown.empty()) plan.notes.push_back(note_of_unknown(part));

@@ -12,6 +12,7 @@
 #include "io/json_events.h"
 #include "support/choice.h"
 #include "support/error.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
 namespace {
@@ -21,7 +22,6 @@ using Eigen::Index;
 constexpr double kLargestBase = 1e12;
 constexpr double kLargestFactor = 1e6;
 constexpr double kLargestLength = 1e9;
-constexpr std::uint64_t kMostLayers = std::uint64_t{1} << 20;
 constexpr std::string_view kBase = "rope_theta";  // where newer files keep it, whatever the family
 constexpr std::string_view kShare = "partial_rotary_factor";
 
@@ -99,7 +99,9 @@ double yarn_attention(const Scaling& scaling, double stretch) {
   const auto factor = [&](double weight) { return 0.1 * weight * std::log(stretch) + 1; };
   const auto part = scaling.keys.number("mscale", 0, kLargestFactor);
   const auto all = scaling.keys.number("mscale_all_dim", 0, kLargestFactor);
-  return part && all ? factor(*part) / factor(*all) : factor(1);
+  // Of a factor 0 the original sees no more than of one that is left out.
+  const bool both = part.value_or(0) > 0 && all.value_or(0) > 0;
+  return both ? factor(*part) / factor(*all) : factor(1);
 }
 
 /// A ramp over the pairs, between those that turn `beta_fast` times in the first training's length and
@@ -188,12 +190,31 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, Inde
                         "'" + keys.path(key) + "' in " + keys.name() + " is " + found);
 }
 
-/// Refuses a value that is neither left out nor `kind`, "an object" or "an array".
-void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind) {
-  const std::string value = keys.value(key);
-  if (value.empty() || value == kind) return;
-  refuse_item(keys.path(key), "it must be " + std::string(kind) + " in " + keys.name() +
-                                  ", but is " + shown_name(value));
+/// Refuses objects in those of the positions that would not be read, as those for kinds of layers that the model does
+/// not have.
+void check_objects(const ConfigKeys& keys, std::string_view kind) {
+  for (const std::string_view object : {"rope_scaling", "rope_parameters"}) {
+    check_kind(keys, object, "an object");
+    const ConfigKeys inner = keys.in({std::string(object) + "."});
+    for (const std::string& name : inner.names()) {
+      const bool of_kind =
+          object == "rope_parameters" && (name == kFullAttention || name == kSlidingAttention);
+      if (inner.value(name) != "an object" || (of_kind && !kind.empty())) continue;
+      refuse_item(inner.path(name),
+                  "it must be left out of " + inner.name() +
+                      (of_kind ? ", which names no layers of this kind" : ", as it is not read"));
+    }
+  }
+}
+
+/// Refuses a base in the scaling that is not that of the model: which of them holds depends on the program that reads.
+void check_base(const ConfigKeys& keys, double base) {
+  const ConfigKeys scaling = keys.in({"rope_scaling."});
+  const auto other = scaling.number(kBase, 1, kLargestBase);
+  if (!other || *other == base) return;
+  refuse_item(scaling.path(kBase), "it must be left out or " + shown(base) +
+                                       ", the base of the model, but is " + shown(*other) + " in " +
+                                       keys.name());
 }
 
 /// Those of the scaling that holds in all layers.
@@ -211,6 +232,15 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   if (const auto told = keys.number(key, 0, 1)) return *told != 0;
   const auto every = keys.integer(family.interval, kMostLayers).value_or(family.default_unused);
   return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
+}
+
+/// Whether a layer turns in a family that turns only those of a sliding window.
+bool is_local(const ConfigKeys& keys, const Family& family, std::string_view kind) {
+  const WithoutWindow without = family.rotary.without_window;
+  if (without == WithoutWindow::as_typed || !keys.is_null(family.window.size)) {
+    return kind != kFullAttention;
+  }
+  return without == WithoutWindow::all;
 }
 
 /// The base of layers of a sliding window, where it is another.
@@ -233,11 +263,8 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   }
   Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
-  const bool windowed = keys.has(row.window.size) || row.window.default_size > 0;
-  if (family.only_local && windowed && kind == kFullAttention) return {};
-  for (const std::string_view key : {"rope_scaling", "rope_parameters"}) {
-    check_kind(keys, key, "an object");
-  }
+  if (family.only_local && !is_local(keys, row, kind)) return {};
+  check_objects(keys, kind);
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
   const std::string of_kind = "rope_parameters." + kind + ".";
   const ConfigKeys own = keys.in({of_kind});
@@ -250,13 +277,23 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                                   std::string(row.name) + " for an offset other than 0");
   }
   const double width = told.value_or(share * static_cast<double>(head_width));
-  rotary.turned = 2 * (static_cast<Index>(width) / 2);
+  const auto turned = static_cast<Index>(width);
+  if (turned % 2 != 0 && !at.is_none()) {
+    refuse_item(any.path(told                    ? family.width
+                         : any.has(family.share) ? family.share
+                                                 : kShare),
+                "it must make an even number of the " + std::to_string(head_width) +
+                    " coordinates of a head turn, but makes " + std::to_string(turned) + " in " +
+                    keys.name());
+  }
+  rotary.turned = 2 * (turned / 2);
   if (const auto local = local_base(keys, family, kind); local && !own.has(kBase)) {
     rotary.base = *local;
     return rotary;  // windows are short: nothing is scaled
   }
   rotary.base = any.number(any.has(family.base) ? family.base : kBase, 1, kLargestBase)
                     .value_or(family.default_base);
+  check_base(keys, rotary.base);
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
   const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor");
   scale(rotary, has_own ? own : scaling_keys(keys), keys, head_width, at, use);
@@ -267,8 +304,12 @@ double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family) {
   if (!family.scales_logits) return 1;
   const ConfigKeys scaling = scaling_keys(keys);
   const auto part = scaling.number("mscale_all_dim", 0, kLargestFactor);
+  if (part.value_or(0) == 0) return 1;
   const auto factor = scaling.number("factor", 1, kLargestFactor);
-  if (!part || !factor) return 1;
+  if (!factor) {
+    refuse_item(scaling.path("factor"), "it is missing in " + keys.name() + ", though '" +
+                                            scaling.path("mscale_all_dim") + "' is there");
+  }
   const double root = 0.1 * *part * std::log(*factor) + 1;
   return root * root;
 }

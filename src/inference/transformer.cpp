@@ -59,6 +59,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   check_tensors(match_, tensors_->tensors(), {}, LayerPart::whole);
   const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
   check_keys(keys, {*match_.family, stack(), head_width}, {});
+  check_norms(match_, stack(), keys);
 }
 
 void Transformer::refuse_foreign() const {
@@ -82,7 +83,6 @@ void Transformer::read_embeddings() {
 }
 
 void Transformer::read_layers(const ConfigKeys& keys) {
-  constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
   if (key.empty()) return;
@@ -478,12 +478,6 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
   weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
   const bool bare = weights.query_norm.is_none();
-  if (bare != weights.key_norm.is_none()) {
-    throw FormatError(
-        shown_name(
-            full_name(bare ? attention().query_norm_gain : attention().key_norm_gain, layer)),
-        std::string("it is missing, though ") + (bare ? "keys" : "queries") + " are normalized");
-  }
   if (!bare) {
     weights.query_norm.gain *= query_scale_;
     weights.query_norm.bias *= query_scale_;
