@@ -269,6 +269,25 @@ TEST_CASE("a GGUF key of the attention that is not read is refused unless its va
   }
   CHECK(failure(llama_gguf().number("llama.attn_logit_softcapping", 50)).item ==
         "attn_logit_softcapping");
+  // Half of a head's coordinates, whose order the converter does not know, and two divisors of the angles.
+  const auto refused = [](const GgufWriter& writer) {
+    return failure_of([&] { read_config(files_of(writer)); }).item;
+  };
+  CHECK(refused(llama_gguf().integer("llama.rope.dimension_count", 2)) ==
+        "llama.rope.dimension_count");
+  CHECK(refused(llama_gguf()
+                    .number("llama.rope.scaling.factor", 2)
+                    .tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 2}))) ==
+        "llama.rope.scaling.factor");
+}
+
+TEST_CASE("a tensor of a GGUF layer that has no name in the family is refused", "[gguf]") {
+  for (const std::string name : {"attn_foo.weight", "attn_sub_norm.weight", "attn_gate.weight"}) {
+    const CheckpointFiles files = files_of(llama_gguf().tensor("blk.0." + name, {8}, 0, Bytes(32)));
+    const std::optional<Config> config = read_config(files);
+    CHECK(failure_of([&] { HeadScan(open_tensors(files), &*config); }).item ==
+          "model.layers.0." + name);
+  }
 }
 
 TEST_CASE("the windows of a GGUF model have their own keys", "[gguf]") {

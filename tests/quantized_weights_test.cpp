@@ -124,6 +124,87 @@ TEST_CASE("a quantized layer that lacks a tensor is left to be refused", "[quant
   }
 }
 
+TEST_CASE("a tensor beside quantized codes that does not belong to them stays", "[quantized]") {
+  const auto kept = [](const std::string& ending, const std::vector<std::uint64_t>& shape) {
+    SafetensorsWriter writer;
+    writer.add_raw(kLayer + "weight", "F8_E4M3", {2, 4}, Bytes(8));
+    writer.add_raw(kLayer + "weight_scale", "F32", {1}, Bytes(4));
+    std::size_t bytes = 4;
+    for (const std::uint64_t side : shape) bytes *= static_cast<std::size_t>(side);
+    writer.add_raw(ending, "F32", shape, Bytes(bytes));
+    return dequantized(open(writer.bytes()), nullptr)->tensors().contains(ending);
+  };
+  for (const std::string ending : {"pre_quant_scale", "smooth_factor", "lora_A.weight", "bias"})
+    CHECK(kept(kLayer + ending, {4}));
+  CHECK_FALSE(kept(kLayer + "input_scale", {1}));
+  // Scales of the cache of keys, and not ones of its coordinates.
+  CHECK_FALSE(kept("model.layers.0.self_attn.k_scale", {1}));
+  CHECK(kept("model.layers.0.self_attn.k_scale", {4}));
+}
+
+TEST_CASE("config.json says how quantized weights are stored, or nothing is decoded",
+          "[quantized]") {
+  /// The weight of an example with another config.json; empty where it is not decoded.
+  const auto weight_of = [](const std::string& name, const std::string& quantization) {
+    Json example = example_of(name);
+    example["config"] = R"({"quantization_config":{)" + quantization + "}}";
+    const auto tensors = open_tensors(quantized_files(example));
+    const auto entry = tensors->tensors().find(kLayer + "weight");
+    std::vector<double> values;
+    if (entry == tensors->tensors().end() || entry->second.dtype != Dtype::kF32) return values;
+    values.resize(static_cast<std::size_t>(entry->second.shape[0] * entry->second.shape[1]));
+    tensors->read_elements(kLayer + "weight", 0, values);
+    return values;
+  };
+  const std::string bits = R"("bits":4,)", gptq = "GPTQ 4 bits, gptq";
+  const auto first = weight_of(gptq, bits + R"("quant_method":"gptq")");
+  const auto second = weight_of(gptq, bits + R"("checkpoint_format":"gptq_v2")");
+  CHECK(first.size() == 16 * 32);
+  CHECK(first != second);
+  CHECK(weight_of(gptq, bits + R"("format":"gptq_v2")") == second);
+  CHECK(weight_of(gptq, bits + R"("checkpoint_format":"marlin")").empty());
+  const std::string round = bits + R"("quant_method":"auto-round")";
+  CHECK(weight_of(gptq, round).empty());
+  CHECK(weight_of(gptq, round + R"(,"packing_format":"auto_round:auto_gptq")") == first);
+  CHECK(weight_of(gptq, round + R"(,"packing_format":"auto_round:exllamav2")") == second);
+  // 130 rows and 6 columns in blocks of 128, or of 65 x 6.
+  CHECK_FALSE(weight_of("FP8 blocks", R"("weight_block_size":[128,128])").empty());
+  CHECK(weight_of("FP8 blocks", R"("weight_block_size":[65,6])") !=
+        weight_of("FP8 blocks", R"("weight_block_size":[128,128])"));
+  CHECK(weight_of("FP8 blocks", R"("weight_block_size":[64,64])").empty());
+  const auto groups = [](int count) {
+    return R"("config_groups":{"group_0":{"weights":{"num_bits":)" + std::to_string(count) + "}}}";
+  };
+  CHECK_FALSE(weight_of("compressed-tensors integers", groups(4)).empty());
+  CHECK(weight_of("compressed-tensors integers", groups(7)).empty());
+  CHECK(failure_of([&] {
+          weight_of("FP8 tensor", R"("transform_config":{"config_groups":{}})");
+        }).item == "quantization_config.transform_config");
+}
+
+TEST_CASE("codes of a quantized layer that have more than one meaning are refused", "[quantized]") {
+  const auto refused = [](const std::string& name, const std::string& tensor,
+                          const std::string& bytes) {
+    Json example = example_of(name);
+    for (Json& each : example["tensors"]) {
+      if (each["name"] != kLayer + tensor) continue;
+      std::string all;
+      while (all.size() < each["bytes"].get<std::string>().size()) all += bytes;
+      each["bytes"] = all;
+    }
+    const auto tensors = open_tensors(quantized_files(example));
+    if (tensors->tensor(kLayer + "weight").dtype != Dtype::kF32) return std::string("undecoded");
+    std::vector<double> values(1);
+    return failure_of([&] { tensors->read_elements(kLayer + "weight", 0, values); }).item;
+  };
+  CHECK(refused("GPTQ 4 bits, gptq", "qzeros", "77f77777") == kLayer + "qzeros");
+  CHECK(refused("GPTQ 4 bits, gptq", "qzeros", "77777777").empty());
+  CHECK(refused("GPTQ 4 bits, gptq_v2", "qzeros", "77f77777").empty());
+  CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000") == kLayer + "g_idx");
+  CHECK(refused("bitsandbytes INT8", "weight_format", "00").empty());
+  CHECK(refused("bitsandbytes INT8", "weight_format", "03") == "undecoded");
+}
+
 TEST_CASE("tensors of a quantized layer that do not fit each other are not decoded",
           "[quantized]") {
   const auto weight_of = [](const std::vector<std::uint64_t>& codes,

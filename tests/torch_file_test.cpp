@@ -260,6 +260,13 @@ TEST_CASE("a pickle runs nothing and is refused where it is damaged", "[torch]")
   // A list that would hold itself.
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, ']', 'q', 0, 'h', 0, 'a', '.'})).message,
              ContainsSubstring("not yet inside another"));
+  CHECK_THAT(failure_of_pickle(pickle({0x80, 2}) + std::string(2'000'001, 'N') + ".").message,
+             ContainsSubstring("more than 2000000 values"));
+  // (storage, offset, sizes, strides, requires_grad, hooks, metadata)
+  std::string negated = pickled_matrix("0", 1, 2);
+  negated.replace(negated.size() - 2, 2, "}" + pickled("neg") + "\x88" + "stR");
+  CHECK_THAT(failure_of_pickle(pickle({0x80, 2}) + negated + ".").message,
+             ContainsSubstring("a tensor must not have metadata, such as 'neg'"));
   std::string deep = pickle({0x80, 2, 'N'});
   for (int i = 0; i < 100'000; ++i) deep += '\x85';
   CHECK_THAT(failure_of_pickle(deep + ".").message,

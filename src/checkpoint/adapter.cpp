@@ -1,6 +1,7 @@
 #include "checkpoint/adapter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -98,6 +99,7 @@ struct AdapterRules {
   double alpha = 0;
   bool by_root = false;       ///< alpha is divided by the root of the rank
   bool inputs_first = false;  ///< weights are stored with their inputs as rows
+  std::uint64_t rank = 0;     ///< of all weights; 0: that of the tensors
 };
 
 AdapterRules rules_of(const Config& config) {
@@ -108,10 +110,25 @@ AdapterRules rules_of(const Config& config) {
     refuse("peft_type", "it must be LORA, but is '" + shown_name(config.value("peft_type")) + "'");
   if (config.flag("use_dora").value_or(false)) refuse("use_dora", "it must be false");
   if (!config.names("alpha_pattern.").empty()) refuse("alpha_pattern", "it must be empty");
+  for (const char* const key : {"layer_replication", "alora_invocation_tokens"}) {
+    if (config.has(key)) refuse(key, "it must be null or left out");
+  }
+  if (config.flag("use_qalora").value_or(false)) refuse("use_qalora", "it must be false");
+  // Others change the weights of the model when the adapter is made or opened.
+  const std::string begun = config.value("init_lora_weights");
+  constexpr std::array<std::string_view, 5> kPlain{"", "true", "false", "gaussian", "eva"};
+  if (std::find(kPlain.begin(), kPlain.end(), begun) == kPlain.end()) {
+    refuse("init_lora_weights",
+           "it must be true, false, gaussian, eva or left out, but is '" + shown_name(begun) +
+               "'; save the adapter with peft's path_initial_model_for_weight_conversion");
+  }
   const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
   if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");
+  constexpr std::uint64_t kMostRank = 1 << 20;
+  const bool one_rank = config.names("rank_pattern.").empty();
   return {*alpha, config.flag("use_rslora").value_or(false),
-          config.flag("fan_in_fan_out").value_or(false)};
+          config.flag("fan_in_fan_out").value_or(false),
+          one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
 }
 
 /// The weight of `base` that a module of the adapter changes, whose name may lack what the file's names begin with, or
@@ -133,6 +150,12 @@ std::string weight_of(const Safetensors& base, std::string_view module, const st
   return fitting;
 }
 
+/// Whether a weight is one of GPT-2's, stored with its inputs as rows.
+bool is_conv1d(std::string_view name) {
+  return name.ends_with(".c_attn.weight") || name.ends_with(".c_proj.weight") ||
+         name.ends_with(".c_fc.weight");
+}
+
 ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
                         const std::string& inner, const AdapterRules& rules) {
   ChangedWeight weight;
@@ -142,11 +165,13 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
   weight.name = weight_of(base, std::string_view(inner).substr(0, mark), inner);
   const TensorInfo &a = adapter.tensor(weight.inner), &b = adapter.tensor(weight.outer),
                    &whole = base.tensor(weight.name);
-  weight.inputs_first = rules.inputs_first;
+  // PEFT itself turns the switch off for the layers of torch.
+  const bool square = whole.shape.size() == 2 && whole.shape[0] == whole.shape[1];
+  weight.inputs_first = rules.inputs_first && (!square || is_conv1d(weight.name));
   const bool fits = a.shape.size() == 2 && b.shape.size() == 2 && whole.shape.size() == 2 &&
                     a.shape[0] == b.shape[1] && a.shape[0] > 0 &&
-                    whole.shape[rules.inputs_first ? 1 : 0] == b.shape[0] &&
-                    whole.shape[rules.inputs_first ? 0 : 1] == a.shape[1];
+                    whole.shape[weight.inputs_first ? 1 : 0] == b.shape[0] &&
+                    whole.shape[weight.inputs_first ? 0 : 1] == a.shape[1];
   if (!fits) {
     refuse_item(inner, "its shape " + shape_text(a) + " and that of its partner, " + shape_text(b) +
                            ", must fit '" + shown_name(weight.name) + "', whose shape is " +
@@ -155,6 +180,10 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
   weight.rows = whole.shape[0];
   weight.columns = whole.shape[1];
   weight.rank = a.shape[0];
+  if (rules.rank > 0 && rules.rank != weight.rank) {
+    refuse_item(inner, "it must have as many rows as 'r' in adapter_config.json says, " +
+                           std::to_string(rules.rank) + ", but has " + std::to_string(weight.rank));
+  }
   const auto rank = static_cast<double>(weight.rank);
   weight.scale = rules.alpha / (rules.by_root ? std::sqrt(rank) : rank);
   return weight;
@@ -176,7 +205,12 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
   std::vector<ViewedTensor> viewed;
   std::map<std::string, std::string> changed;  // by the weight, the tensor that changes it
   for (const auto& [name, info] : adapter->tensors()) {
-    if (name.find(kOuter) != std::string::npos) continue;
+    if (const std::size_t mark = name.find(kOuter); mark != std::string::npos) {
+      std::string inner = name;
+      inner.replace(mark, kOuter.size(), kInner);
+      if (adapter->tensors().contains(inner)) continue;
+      refuse_item(name, "its partner '" + shown_name(inner) + "' is missing");
+    }
     if (name.find(kInner) == std::string::npos) {
       refuse_item(name,
                   "an adapter must have the tensors lora_A and lora_B only; merge it into its "

@@ -113,6 +113,7 @@ class QuantizedLayers {
   std::optional<QuantizedWeight> weight_of(const LinearTensors& layer) {
     const Quantization* const kind = quantization_of(layer);
     if (kind == nullptr || kind->packing == Packing::unknown) return std::nullopt;
+    refuse_transforms();
     QuantizedWeight weight;
     weight.base = layer.base();
     weight.packing = kind->packing;
@@ -138,12 +139,13 @@ class QuantizedLayers {
         return has_readable_codes(codes) && !layer.has("weight_zero_point") &&
                scaled_by(layer, kind.mark, weight);
       case Packing::bitsandbytes8:
-        return codes.dtype == Dtype::kI8 && scaled_by(layer, "SCB", weight) &&
-               weight.block_rows == 1;
+        return codes.dtype == Dtype::kI8 && is_row_by_row(layer) &&
+               scaled_by(layer, "SCB", weight) && weight.block_rows == 1;
       case Packing::nvfp4:
         weight.bits = 4;
         weight.columns *= 2;
-        return codes.dtype == Dtype::kU8 && grouped_by(layer, "weight_scale", 16, weight);
+        return codes.dtype == Dtype::kU8 && layer.is("weight_scale", {Dtype::kF8E4M3}) &&
+               grouped_by(layer, "weight_scale", 16, weight);
       case Packing::compressed:
         return compressed(layer, codes, weight);
       case Packing::mlx:
@@ -177,9 +179,26 @@ class QuantizedLayers {
     return size % count == 0 ? size / count : 0;
   }
 
+  /// Whether bitsandbytes' codes are in the order of the weight, which other formats than 0 are not.
+  bool is_row_by_row(const LinearTensors& layer) const {
+    const TensorInfo* const format = layer.find("weight_format");
+    if (format == nullptr) return true;
+    if (format->dtype != Dtype::kU8 || elements(*format) != 1) return false;
+    std::array<std::byte, 1> code{};
+    file_.read_bytes(layer.name("weight_format"), 0, code);
+    return code[0] == std::byte{0};
+  }
+
+  /// The block along a dimension that config.json has for all weights, or else by the count of scales; 0 where the
+  /// count is another one or leaves it open.
+  std::uint64_t told_block(const char* place, std::uint64_t size, std::uint64_t count) {
+    const std::uint64_t told = configured("", std::string("weight_block_size.") + place);
+    if (told == 0) return block_of(size, count);
+    return (size + told - 1) / told == count ? told : 0;
+  }
+
   /// A scale of the tensor, of each row, or of blocks.
-  static bool scaled_by(const LinearTensors& layer, std::string_view ending,
-                        QuantizedWeight& weight) {
+  bool scaled_by(const LinearTensors& layer, std::string_view ending, QuantizedWeight& weight) {
     const TensorInfo* const scales = layer.find(ending);
     if (scales == nullptr) return false;
     weight.scales = layer.name(ending);
@@ -195,8 +214,8 @@ class QuantizedLayers {
       return true;
     }
     if (shape.size() != 2) return false;
-    weight.block_rows = block_of(weight.rows, shape[0]);
-    weight.block_columns = block_of(weight.columns, shape[1]);
+    weight.block_rows = told_block("0", weight.rows, shape[0]);
+    weight.block_columns = told_block("1", weight.columns, shape[1]);
     return weight.block_rows > 0 && weight.block_columns > 0;
   }
 
@@ -228,6 +247,7 @@ class QuantizedLayers {
       }
       weight.columns = sizes[1];
       weight.bits = bits;
+      if (!has_bits(bits)) return false;
       const TensorInfo* const zeros = layer.find("weight_zero_point");
       return grouped_by(layer, "weight_scale", 0, weight) &&
              (zeros == nullptr ||
@@ -238,10 +258,32 @@ class QuantizedLayers {
     return false;
   }
 
+  /// Null without a config.json.
+  const Config* config() {
+    if (!config_ && source_ != nullptr) config_ = Config::read(*source_);
+    return config_ ? &*config_ : nullptr;
+  }
+
+  void refuse_transforms() {
+    constexpr const char* kTransforms = "quantization_config.transform_config";
+    if (config() == nullptr || config_->names(kTransforms + std::string(".")).empty()) return;
+    refuse_item(kTransforms, "it must be null or empty in " + config_->name() +
+                                 ", as transforms of weights are not supported");
+  }
+
+  /// Whether codes of so many bits are those of a group of config.json, if it has groups.
+  bool has_bits(std::uint64_t bits) {
+    if (config() == nullptr) return true;
+    const std::string groups = "quantization_config.config_groups.";
+    const std::vector<std::string> names = config_->names(groups);
+    return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+             return config_->positive_integer(groups + name + ".weights.num_bits", 64) == bits;
+           });
+  }
+
   /// The number of the configuration called `key`, that of the layer first.
   std::uint64_t configured(const std::string& base, const std::string& key) {
-    if (!config_ && source_ != nullptr) config_ = Config::read(*source_);
-    if (!config_) return 0;
+    if (config() == nullptr) return 0;
     for (const std::string object : {"quantization.", "quantization_config."}) {
       for (const std::string& path : {object + base + key, object + key}) {
         if (const auto number = config_->positive_integer(path, 1 << 20)) return *number;
@@ -303,6 +345,23 @@ class QuantizedLayers {
            elements(absmax) == *rows * (*columns / *block);
   }
 
+  /// What GPTQ's stored zeros lack: 1, but for files of the second format and those of AutoRound whose zeros are stored
+  /// as they are (auto_round/export of github.com/intel/auto-round); nothing for a format that is not known.
+  std::optional<unsigned> zero_step() const {
+    const auto text = [&](const std::string& key) {
+      return config_->text("quantization_config." + key).value_or("");
+    };
+    std::string format = text("checkpoint_format");
+    if (format.empty()) format = text("format");
+    if (text("quant_method").find("auto-round") != std::string::npos) {
+      format = text("packing_format");
+      if (format == "auto_round:exllamav2" || format == "auto_round:gptqmodel") return 0;
+      return format == "auto_round:auto_gptq" ? std::optional(1u) : std::nullopt;
+    }
+    if (format == "gptq_v2") return 0;
+    return format.empty() || format == "gptq" ? std::optional(1u) : std::nullopt;
+  }
+
   bool inputs_first(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
     const TensorInfo *const scales = layer.find("scales"), *const zeros = layer.find("qzeros");
     if (codes.dtype != Dtype::kI32 || scales == nullptr || scales->shape.size() != 2 ||
@@ -329,11 +388,10 @@ class QuantizedLayers {
                                order->shape != std::vector<std::uint64_t>{weight.columns})) {
         return false;
       }
-      // Zeros are stored less 1, except in files of the second format.
       if (configured("", "bits") != bits) return false;
-      const bool second =
-          config_->text("quantization_config.checkpoint_format").value_or("gptq") == "gptq_v2";
-      weight.zero_step = second ? 0 : 1;
+      const std::optional<unsigned> step = zero_step();
+      if (!step) return false;
+      weight.zero_step = *step;
     }
     weight.rows = outputs;
     weight.scales = layer.name("scales");
@@ -499,6 +557,12 @@ class TableReader {
       const std::uint64_t place =
           is_awq ? kAwqPlaces[static_cast<std::size_t>(output % each)] : output % each;
       const std::uint32_t zero = (word >> (place * weight_.bits) & mask) + weight_.zero_step;
+      if (zero > mask) {
+        refuse_item(name("qzeros"), "it must have zeros below " + std::to_string(mask) +
+                                        ", as programs read one of " + std::to_string(mask) +
+                                        ", stored less 1, in several ways; save the model in the "
+                                        "format gptq_v2");
+      }
       tables.offsets.push_back(-static_cast<float>(zero) * tables.scales[k]);
     }
     const std::uint64_t count = weight_.columns / weight_.block_columns;
@@ -508,6 +572,11 @@ class TableReader {
         if (group >= count)
           refuse_item(name("g_idx"), "it must have groups below " + std::to_string(count) +
                                          ", but has " + std::to_string(group));
+      }
+      const auto is_first = [](std::uint32_t group) { return group == 0; };
+      if (count > 1 && std::all_of(tables.groups.begin(), tables.groups.end(), is_first)) {
+        refuse_item(name("g_idx"), "it must not be 0 alone, as there are " + std::to_string(count) +
+                                       " groups; leave it out where inputs are in their order");
       }
       return;
     }
@@ -637,6 +706,38 @@ class DequantizedView final : public SafetensorsView {
   LastParts<DecodingTables> tables_;
 };
 
+/// Tensors of a quantized layer that are read with its codes, or that belong to the activations.
+constexpr std::array<std::string_view, 30> kOfQuantization{"weight",
+                                                           "qweight",
+                                                           "weight_packed",
+                                                           "weight_scale",
+                                                           "weight_scale_inv",
+                                                           "weight_scale_2",
+                                                           "weight_global_scale",
+                                                           "weight_zero_point",
+                                                           "weight_shape",
+                                                           "scales",
+                                                           "biases",
+                                                           "qzeros",
+                                                           "g_idx",
+                                                           "SCB",
+                                                           "weight_format",
+                                                           "weight.absmax",
+                                                           "weight.quant_map",
+                                                           "weight.nested_absmax",
+                                                           "weight.nested_quant_map",
+                                                           "weight.quant_state.bitsandbytes__nf4",
+                                                           "weight.quant_state.bitsandbytes__fp4",
+                                                           "input_scale",
+                                                           "input_global_scale",
+                                                           "input_zero_point",
+                                                           "activation_scale",
+                                                           "output_scale",
+                                                           "output_zero_point",
+                                                           "k_scale",
+                                                           "v_scale",
+                                                           "q_scale"};
+
 constexpr std::string_view kBlocks = "_blocks";
 
 /// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
@@ -670,6 +771,11 @@ std::optional<QuantizedWeight> stacked_blocks(const std::map<std::string, Tensor
   weight.columns = 2 * kBytes * codes.shape[2];
   weight.block_columns = 2 * kBytes;
   return weight;
+}
+
+bool is_one_number(const TensorInfo& info) {
+  return std::all_of(info.shape.begin(), info.shape.end(),
+                     [](std::uint64_t side) { return side == 1; });
 }
 
 }  // namespace
@@ -711,8 +817,13 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
     bool belongs = stacked.contains(name);
     for (std::size_t dot = name.find('.'); dot != std::string::npos && !belongs;
          dot = name.find('.', dot + 1)) {
-      belongs = bases.contains(name.substr(0, dot + 1)) && name.substr(dot + 1) != "bias";
+      belongs = bases.contains(name.substr(0, dot + 1)) &&
+                std::find(kOfQuantization.begin(), kOfQuantization.end(), name.substr(dot + 1)) !=
+                    kOfQuantization.end();
     }
+    // Scales of the cache of keys and values, beside the weights.
+    const bool scales_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");
+    belongs = belongs || (scales_cache && is_one_number(info));
     if (!belongs)
       viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
   }

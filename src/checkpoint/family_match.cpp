@@ -155,6 +155,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     const std::string& missing = has_query ? layer_names.key.weight : layer_names.query.weight;
     const std::string& partner = has_query ? layer_names.query.weight : layer_names.key.weight;
     std::string unsupported = unmerged_adapter(tensors);
+    if (unsupported.empty()) unsupported = renamed_quantization(tensors);
     if (unsupported.empty()) unsupported = unsupported_parts(tensors);
     refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
                              (unsupported.empty() ? "" : "; unsupported: " + unsupported));

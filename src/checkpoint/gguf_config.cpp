@@ -242,7 +242,13 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   const OrderedJson all = factors_in(parts, "rope_freqs.weight");
   OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
   OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
-  if (!all.is_null()) shorter = longer = all;
+  if (!all.is_null()) {
+    shorter = longer = all;
+    // llama.cpp divides by both.
+    const auto factor = scaling.find("factor");
+    if (factor != scaling.end() && *factor != 1 && metadata.value("rope.scaling.type") != "none")
+      metadata.refuse("rope.scaling.factor", "it must be 1 beside 'rope_freqs.weight'");
+  }
   if (!longer.is_null()) {
     const auto original = scaling.find("original_max_position_embeddings");
     return {{"rope_type", "longrope"},
@@ -302,7 +308,15 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   double width = metadata.number("attention.key_length", 0);
   if (width == 0 && heads > 0) width = std::floor(metadata.number("embedding_length", 0) / heads);
   const bool latent = conversion != nullptr && is_latent(*conversion);
-  if (turned > 0 && turned < width && !latent) config["partial_rotary_factor"] = turned / width;
+  if (turned > 0 && turned < width && !latent) {
+    // The converter puts whole heads in another order.
+    if (conversion != nullptr && conversion->neighbours) {
+      metadata.refuse("rope.dimension_count",
+                      "it must be " + std::to_string(static_cast<std::uint64_t>(width)) +
+                          ", the width of a head, for the architecture '" + architecture + "'");
+    }
+    config["partial_rotary_factor"] = turned / width;
+  }
   if (conversion != nullptr) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
     // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
@@ -311,6 +325,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
     if (has_window_base(*conversion)) add_window_keys(metadata, config);
     if (latent) add_latent_keys(metadata, config);
+    if (conversion->model_type.starts_with("granite") && !config.contains("attention_multiplier"))
+      metadata.refuse("attention.scale", "it is missing");
     if (conversion->normalized_experts) config["norm_topk_prob"] = true;
     OrderedJson unread = unread_keys(metadata, *conversion);
     if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);

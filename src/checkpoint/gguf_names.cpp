@@ -26,6 +26,7 @@ constexpr std::array kDecoderRows{
     Renamed{"attn_k_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
     Renamed{"attn_v_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
     Renamed{"attn_output", "self_attn.o_proj"},
+    Renamed{"attn_rot_embd.weight", "self_attn.rotary_emb.inv_freq"},  // of older files
     Renamed{"ffn_norm", "post_attention_layernorm"},
     Renamed{"ffn_gate", "mlp.gate_proj"},
     Renamed{"ffn_up", "mlp.up_proj"},
@@ -185,6 +186,7 @@ NewName renamed(const std::string& name, const Converted* conversion) {
     before += own.substr(kBlock.size(), end - kBlock.size());
     own.remove_prefix(end);
   }
+  const std::string unknown = before + std::string(own);
   const std::string_view base = own.substr(0, own.rfind('.'));
   for (const std::span<const Renamed> rows : {conversion->particular, conversion->names.rows}) {
     const Renamed* row = row_of(rows, own);
@@ -196,7 +198,7 @@ NewName renamed(const std::string& name, const Converted* conversion) {
     // The rows of two that are joined follow one another.
     return {before, row->joined, row == rows.data() || row[-1].to != row->to};
   }
-  return {name};
+  return {unknown};
 }
 
 }  // namespace eigenscope

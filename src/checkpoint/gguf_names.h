@@ -68,7 +68,8 @@ struct NewName {
   bool first = true;  ///< of the two that are joined
 };
 
-/// The name of a tensor as the family has it; `name` itself where none is known.
+/// The name of a tensor as the family has it. That of one that is not known stays, but for the layer, whose name is the
+/// family's, so that conventions.h sees it.
 NewName renamed(const std::string& name, const Converted* conversion);
 
 }  // namespace eigenscope

@@ -20,6 +20,7 @@ using Pointer = PickleValue::Pointer;
 
 constexpr int kDeepest = 64;  // values inside values, which are released one within the other
 constexpr std::size_t kMostDimensions = 8;
+constexpr std::size_t kMostValues = 2'000'000;  // some 400 MB; models have a few dozen a tensor
 
 class PickleReader {
  public:
@@ -59,6 +60,8 @@ class PickleReader {
   }
 
   void push(PickleValue value) {
+    if (++values_ > kMostValues)
+      refuse("it must not have more than " + std::to_string(kMostValues) + " values");
     std::vector<Pointer> items = std::exchange(value.items, {});
     stack_.push_back(std::make_shared<PickleValue>(std::move(value)));
     add(*stack_.back(), std::move(items));
@@ -272,19 +275,26 @@ class PickleReader {
     // (storage, offset, sizes, strides, requires_grad, hooks, type)
     if (name == "torch._utils _rebuild_tensor_v3" && given.size() >= 7 &&
         given[6]->kind == Kind::global && given[6]->text.starts_with("torch ")) {
-      push_tensor(given);
+      push_tensor(given, true);
       stack_.back()->type = given[6]->text.substr(given[6]->text.find(' ') + 1);
       return;
     }
     refuse("'" + name + "' has other arguments than those of a checkpoint");
   }
 
-  void push_tensor(const std::vector<Pointer>& given) {
+  /// `typed`: a type comes before the metadata.
+  void push_tensor(const std::vector<Pointer>& given, bool typed = false) {
     const auto sizes = natural_numbers(*given[2]), strides = natural_numbers(*given[3]);
     if (given[0]->kind != Kind::storage || given[1]->kind != Kind::integer ||
         given[1]->integer < 0 || !sizes || !strides || sizes->size() != strides->size() ||
         sizes->size() > kMostDimensions) {
       refuse("a tensor must have a storage, an offset, and as many strides as sizes");
+    }
+    // (storage, offset, sizes, strides, requires_grad, hooks, metadata), which may say that numbers are negated.
+    const std::size_t metadata = typed ? 7 : 6;
+    if (given.size() > metadata && given[metadata]->kind == Kind::dict &&
+        !given[metadata]->items.empty()) {
+      refuse("a tensor must not have metadata, such as 'neg'");
     }
     PickleValue tensor = *given[0];
     tensor.kind = Kind::tensor;
@@ -308,6 +318,7 @@ class PickleReader {
   std::size_t position_ = 0;
   std::vector<Pointer> stack_;
   std::vector<std::size_t> marks_;  // sizes of the stack
+  std::size_t values_ = 0;
   std::map<std::uint64_t, Pointer> memo_;
 };
 

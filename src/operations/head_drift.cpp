@@ -198,7 +198,11 @@ class HeadDriftJob {
     std::optional<Config> changed;
     is_adapter_ = is_adapter(*changed_tensors);
     if (is_adapter_) {
-      if (!in.changed.config) throw missing_beside(in.changed, "adapter_config");
+      if (!in.changed.config) {
+        throw FormatError(in.changed.model.front()->name(),
+                          "adapter_config.json must be beside it, or be given (--changed-config on "
+                          "the command line): found neither");
+      }
       changed_tensors = with_adapter(original_tensors, std::move(changed_tensors),
                                      Config::read(*in.changed.config));
     } else {

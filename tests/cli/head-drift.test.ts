@@ -156,6 +156,11 @@ test('a LoRA adapter changes heads as the model with it merged in, by its rank',
 });
 
 test('an adapter that is no plain LoRA is refused by the key that says so', () => {
+  for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { r: 3 }]) {
+    const [key] = Object.keys(rules);
+    const { stderr } = run('head-drift', { changed: adapter(rules).path }, small);
+    expect(stderr).toContain(key === 'r' ? "as 'r' in adapter_config.json says, 3" : `${key}: it must`);
+  }
   const { path } = adapter({ use_dora: true });
   const { status, stderr } = run('head-drift', { changed: path }, small);
   expect(status).not.toBe(0);
