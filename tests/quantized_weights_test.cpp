@@ -184,8 +184,9 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
 
 TEST_CASE("codes of a quantized layer that have more than one meaning are refused", "[quantized]") {
   const auto refused = [](const std::string& name, const std::string& tensor,
-                          const std::string& bytes) {
+                          const std::string& bytes, bool in_order = false) {
     Json example = example_of(name);
+    if (in_order) example["config"] = R"({"quantization_config":{"bits":4,"desc_act":false}})";
     for (Json& each : example["tensors"]) {
       if (each["name"] != kLayer + tensor) continue;
       std::string all;
@@ -201,6 +202,7 @@ TEST_CASE("codes of a quantized layer that have more than one meaning are refuse
   CHECK(refused("GPTQ 4 bits, gptq", "qzeros", "77777777").empty());
   CHECK(refused("GPTQ 4 bits, gptq_v2", "qzeros", "77f77777").empty());
   CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000") == kLayer + "g_idx");
+  CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000", true).empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "00").empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "03") == "undecoded");
 }

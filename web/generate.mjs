@@ -39,7 +39,12 @@ write('text.txt', beginning());
 write('book.txt', readFileSync(`${TEXT}/data.txt`, 'utf8'));
 
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
-write('version.ts', `/** The version of the page, that of package.json. */\nexport const VERSION = '${version}';\n`);
+const [, year] = readFileSync(`${root}CITATION.cff`, 'utf8').match(/^date-released: '(\d{4})-/m);
+write(
+  'version.ts',
+  `/** The version of the page, that of package.json, and the year of its release, that of CITATION.cff. */\n` +
+    `export const VERSION = '${version}';\nexport const YEAR = '${year}';\n`,
+);
 
 const { VIEWS, viewNames } = await load('chapters/views.ts');
 const { figuresIn } = await load('plugins/partials.mts');

@@ -88,6 +88,7 @@ struct QuantizedWeight {
   std::string scales;
   std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
   unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
+  bool in_order = false;   ///< of GPTQ: config.json says that groups are those of the inputs' order
 
   std::uint64_t scale_columns() const { return (columns + block_columns - 1) / block_columns; }
   std::uint64_t scale_rows() const { return (rows + block_rows - 1) / block_rows; }
@@ -392,6 +393,7 @@ class QuantizedLayers {
       const std::optional<unsigned> step = zero_step();
       if (!step) return false;
       weight.zero_step = *step;
+      weight.in_order = config_->flag("quantization_config.desc_act") == false;
     }
     weight.rows = outputs;
     weight.scales = layer.name("scales");
@@ -573,12 +575,14 @@ class TableReader {
           refuse_item(name("g_idx"), "it must have groups below " + std::to_string(count) +
                                          ", but has " + std::to_string(group));
       }
+      // Programs take 0 alone for no order where they look at it at all.
       const auto is_first = [](std::uint32_t group) { return group == 0; };
-      if (count > 1 && std::all_of(tables.groups.begin(), tables.groups.end(), is_first)) {
-        refuse_item(name("g_idx"), "it must not be 0 alone, as there are " + std::to_string(count) +
-                                       " groups; leave it out where inputs are in their order");
+      if (count == 1 || !std::all_of(tables.groups.begin(), tables.groups.end(), is_first)) return;
+      if (!weight_.in_order) {
+        refuse_item(name("g_idx"), "it must not be 0 alone beside " + std::to_string(count) +
+                                       " groups, unless 'desc_act' in config.json is false");
       }
-      return;
+      tables.groups.clear();
     }
     for (std::uint64_t input = 0; input < weight_.columns; ++input)
       tables.groups.push_back(static_cast<std::uint32_t>(input / weight_.block_columns));

@@ -44,7 +44,8 @@ const textsInSight = (page: Page) =>
       const range = document.createRange();
       range.selectNodeContents(node);
       const { top, width } = range.getBoundingClientRect();
-      if (width > 1 && top < innerHeight && node.parentElement!.checkVisibility()) texts.push(node.textContent!);
+      const isSeen = node.parentElement!.checkVisibility({ visibilityProperty: true });
+      if (width > 1 && top < innerHeight && isSeen) texts.push(node.textContent!);
     }
     return texts;
   });
@@ -103,10 +104,13 @@ test('cards follow their runs, the verdict compares them with published seeds, a
     await page.locator('[data-verdict] .strip').waitFor();
     const before = (await box.boundingBox())!.height;
     await press(page, 'play');
+    // The numbers are folded, their warnings are not.
     const text = page.locator('[data-comparison-text]');
+    expect(await text.isVisible()).toBe(false);
     await text
       .filter({ hasText: /^LocAteR against baseline at step 12, one seed: loss .* the paper expects/ })
-      .waitFor();
+      .waitFor({ state: 'attached' });
+    await page.locator('[data-comparison-warnings]', { hasText: /^Above the loss of a bigram table/ }).waitFor();
     await ended(page);
     // On a phone a long sentence takes two lines more than its place has.
     expect((await box.boundingBox())!.height - before).toBeLessThanOrEqual(viewport.width < 500 ? 40 : 0);

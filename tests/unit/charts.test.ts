@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { count, decade, fixed, padded, short, tick } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
-import { VERSION } from '../../web/generated/version';
+import { VERSION, YEAR } from '../../web/generated/version';
 import { subscriptParts } from '../../web/charts/subscript';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
@@ -107,7 +107,9 @@ test('the text under an exported chart breaks at spaces, and a link anywhere', (
 test('a citation has the version, the figure and its link', () => {
   expect(citationOf(origin)).toBe(
     '@software{eigenscope,\n' +
+      '  author  = {{The Eigenscope authors}},\n' +
       '  title   = {{Eigenscope}: when does attention localize?},\n' +
+      `  year    = {${YEAR}},\n` +
       `  version = {${VERSION}},\n` +
       '  note    = {Figure 1. Localization},\n' +
       '  url     = {https://a.host/#m=0.25}\n}\n',

@@ -53,10 +53,11 @@ test('the lead figure tells of which tokens its claim holds, and compares the ot
     'With other tokens L is at most 0.027 (normalized random walk) and 0.003 (stationary AR(1)) at m = 0.25.',
   );
   expect(otherTokensText({ ...lines, measure: 'entropy' })).toBe('');
-  expect(titleOf(lines)).toBe('Localization of random-walk tokens falls with the variance');
+  expect(titleOf(lines, 0)).toBe('Localization of random-walk tokens falls with the variance');
   const normalized = { ...lines, tokens: 'normalized-walk' as const };
-  expect(titleOf(normalized)).toBe('Localization falls with the variance');
-  expect(titleOf({ ...normalized, value: Float64Array.of(0.004, 0.001) })).toBe('Here attention does not localize');
+  expect(titleOf(lines, 72)).toBe('72 trained heads beside the theory');
+  expect(titleOf(normalized, 0)).toBe('Localization falls with the variance');
+  expect(titleOf({ ...normalized, value: Float64Array.of(0.004, 0.001) }, 0)).toBe('Here attention does not localize');
 });
 
 describe('the variances of the lead figure', () => {

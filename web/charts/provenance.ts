@@ -1,4 +1,4 @@
-import { VERSION } from '../generated/version';
+import { VERSION, YEAR } from '../generated/version';
 
 /** Where an exported figure comes from: enough to find and to compute it again. */
 export interface Provenance {
@@ -23,7 +23,14 @@ export function linesOf({ title, caption, settings, link }: Provenance): string[
 
 /** An entry for BibTeX, of the figure in this version of the page. */
 export function citationOf({ title, link }: Provenance): string {
-  const fields = { title: '{Eigenscope}: when does attention localize?', version: VERSION, note: title, url: link };
+  const fields = {
+    author: '{The Eigenscope authors}',
+    title: '{Eigenscope}: when does attention localize?',
+    year: YEAR,
+    version: VERSION,
+    note: title,
+    url: link,
+  };
   const lines = Object.entries(fields).map(([name, value]) => `  ${name.padEnd(7)} = {${value}}`);
   return `@software{eigenscope,\n${lines.join(',\n')}\n}\n`;
 }

@@ -216,7 +216,7 @@ const presets: readonly Preset<State, Layers>[] = [
   {
     id: 'zero',
     figure: 'collapse-map',
-    name: 'The same with mean 0',
+    name: 'Skip and normalization, mean 0',
     text: 'The residual falls to {zero.residual.24}, against {small.residual.24} with mean 1.',
     state: { ...DEEP, mean: 0 },
     claim: ({ zero, small }) => zero.residual[24] < small.residual[24],
@@ -224,7 +224,7 @@ const presets: readonly Preset<State, Layers>[] = [
   {
     id: 'enormous',
     figure: 'collapse-map',
-    name: 'The same with variance 10,000',
+    name: 'Skip and normalization, variance 10,000',
     text:
       'The entropy falls to {enormous.entropy.24}; the residual stays at {enormous.residual.24}. The variance ' +
       'affects only the entropy, and only at large values.',

@@ -131,7 +131,8 @@ export class LocalizationFigure implements Figure {
     this.whole.svg.setAttribute('aria-label', this.describe(scene));
     this.frame.put(this.whole.svg, this.matrix.cells);
     if (this.store.busy && this.frame.said !== '') return; // under a hand the words wait
-    this.frame.retitle(titleOf(scene.curves.lines));
+    const heads = showsHeads(scene.state) ? this.variance.drawnHeads.length : 0;
+    this.frame.retitle(titleOf(scene.curves.lines, heads));
     this.frame.say(this.caption(scene));
   }
 

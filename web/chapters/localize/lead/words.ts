@@ -77,8 +77,9 @@ export function otherTokensText({ measure, means, others }: Lines): string {
   return `With other tokens L is at most ${largest.join(' and ')} at m = ${short(means[0])}.`;
 }
 
-/** What the figure is called: the index falls, as the paper says, or it does not. */
-export function titleOf(lines: Lines): string {
+/** What the figure is called: trained heads are shown, or the index falls, as the paper says, or it does not. */
+export function titleOf(lines: Lines, heads: number): string {
+  if (heads > 0) return `${count(heads)} trained heads beside the theory`;
   if (lines.measure !== 'localization') {
     const axis = AXES[lines.measure];
     return `${capitalized(axis)} against the variance`;

@@ -13,7 +13,7 @@ import type { Happening, RunComparison } from '../runs/comparison';
 import type { TrainingRun } from '../runs/run';
 import { stylesOf, type ShownRun, type ShownRuns } from '../runs/shown';
 import { runsControl, runsOf, trainingOf, type Store } from '../state';
-import { comparisonText, spreadsOf, verdictsOf, type JudgedRun, type SeedSpread } from './words';
+import { comparisonText, spreadsOf, verdictsOf, warningsText, type JudgedRun, type SeedSpread } from './words';
 
 /** No run of this page has a larger file. */
 const MOST_GIB = 1;
@@ -34,12 +34,12 @@ export class RunControls {
   private fileProblem = child(this.host, '[data-comparison-file-problem]');
   private verdict = child(this.host, '[data-verdict]');
   private saves = child(this.host, '[data-comparison-saves]');
+  private numbers = child(this.host, '[data-comparison-numbers]');
   private text = child(this.host, '[data-comparison-text]');
+  private warnings = child(this.host, '[data-comparison-warnings]');
   private buttons: { kind: TrainingRun['kind']; all: HTMLButtonElement[] }[] = [];
   /** Of the published runs; none before they came. */
   private spreads: ReadonlyMap<string, SeedSpread> = new Map();
-  /** The text of the comparison; kept, because subscripts change that of the page. */
-  private judged = '';
 
   /** `refused` shows an error at the control at fault, or returns false where there is none. */
   constructor(
@@ -163,10 +163,18 @@ export class RunControls {
     this.draw();
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
-    const judged = comparisonText(this.judge(comparison.runs), this.spreads);
-    if (this.judged === judged) return;
-    this.judged = judged;
-    this.text.replaceChildren(...withSubscripts(judged));
+    const runs = this.judge(comparison.runs);
+    const numbers = comparisonText(runs, this.spreads);
+    this.tell(this.text, numbers);
+    this.numbers.classList.toggle('none', numbers === '');
+    this.tell(this.warnings, warningsText(runs));
+  }
+
+  /** Shows a text with subscripts, which the page keeps in another form. */
+  private tell(place: HTMLElement, text: string): void {
+    if (place.dataset.told === text) return;
+    place.dataset.told = text;
+    place.replaceChildren(...withSubscripts(text));
   }
 
   /** Draws the verdict on the runs that are shown: the differences of one seed, and the band of published seeds. */
@@ -225,7 +233,6 @@ export class RunControls {
         return place;
       }),
     );
-    this.text.style.setProperty('--others', String(Math.max(1, runs.length - 1)));
   }
 
   private saveButtons(kind: TrainingRun['kind']): HTMLButtonElement[] {

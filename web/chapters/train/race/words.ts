@@ -94,18 +94,23 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
   );
 }
 
-/**
- * What the runs show, in sentences: each against the run without a regularizer, scales that grew although they
- * are regularized, which runs are above the loss of a bigram table, and norms that ran away. `spreads` are those of
- * published runs, where they are known.
- */
+/** Each run against the one without a regularizer, in sentences. `spreads` are those of published runs, where they are known. */
 export function comparisonText(runs: JudgedRun[], spreads: ReadonlyMap<string, SeedSpread> = new Map()): string {
-  const baseline = runs.find(({ kind }) => kind === 'none');
-  const others = runs.filter((run) => run !== baseline);
+  const [baseline, others] = divided(runs);
   const compared = baseline ? others.map((run) => against(run, baseline, spreads.get(run.kind))) : [];
+  return compared.filter(Boolean).join(' ');
+}
+
+/** Which runs are above the loss of a bigram table, whose scales grew although they are regularized, and whose norms ran away. */
+export function warningsText(runs: JudgedRun[]): string {
+  const [baseline, others] = divided(runs);
   const scales = others.map((run) => grown(run, baseline));
-  const levels = aboveBigrams(runs);
-  return [...compared, levels, ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
+  return [aboveBigrams(runs), ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
+}
+
+function divided(runs: JudgedRun[]): [JudgedRun | undefined, JudgedRun[]] {
+  const baseline = runs.find(({ kind }) => kind === 'none');
+  return [baseline, runs.filter((run) => run !== baseline)];
 }
 
 // How much the differences from the baseline vary over the seeds of published runs.
