@@ -488,7 +488,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   hybrid.stacks[0].rotary = false;
   hybrid.others = {"model.layers.2.mamba.A_log"};
   check(hybrid);
-  Model sinks = llama("gpt-oss", "gpt_oss");
+  Model sinks = llama("gpt-oss", "gpt_oss", R"(,"rope_scaling":null)");
   sinks.stacks[0].sinks = "model.layers.{n}.self_attn.sinks";
   check(sinks);
   // A head width that is not the width over the heads.

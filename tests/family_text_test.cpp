@@ -383,6 +383,12 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
 
   const auto no_count = [](TinyModel&, Json& c) { c.erase("num_experts_per_tok"); };
   check_failure(refusal("OLMoE", no_count), "config.json", "num_experts_per_tok");
+  for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"}) {
+    const auto without_key = [&](TinyModel&, Json& c) { c.erase(key); };
+    check_failure(refusal("GLM-4.5", without_key), "config.json", key);
+  }
+  CHECK(refusal("LLaMA", [](TinyModel&, Json& c) { c["head_dim"] = 3; }).item ==
+        attention + "q_proj.weight");
   CHECK(refusal("GLM-4.5", [](TinyModel&, Json& c) { c["n_group"] = 3; }).item ==
         "model.layers.0.mlp.gate.weight");
   struct Setting {
@@ -393,6 +399,9 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
        {Setting{"Cohere", "use_qk_norm", true}, Setting{"Cohere", "logit_scale", 0},
         Setting{"Gemma", "hidden_activation", "tanh"},
         Setting{"Gemma 2", "attn_logit_softcapping", -1},
+        Setting{"Gemma 3", "attn_logit_softcapping", 1}, Setting{"LLaMA", "is_causal", false},
+        Setting{"Gemma", "use_bidirectional_attention", true},
+        Setting{"LLaMA", "num_hidden_layers", 5}, Setting{"GPT-NeoX", "attention_bias", false},
         Setting{"GPT-NeoX", "use_parallel_residual", 1},
         Setting{"RoBERTa", "position_embedding_type", "relative_key"},
         Setting{"Qwen 3 MoE", "use_sliding_window", true},
@@ -404,6 +413,54 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
     CAPTURE(it.family, it.key);
     CHECK(refusal(it.family, [&](TinyModel&, Json& c) { c[it.key] = it.value; }).item == it.key);
   }
+}
+
+TEST_CASE("a key that is null, missing or of another activation is what the original code has",
+          "[families]") {
+  /// Logits of the last token after `change`.
+  const auto logits = [](const std::string& family, auto change) {
+    const Json& expected = models_of(family).back();
+    TinyModel model = wave_model(expected);
+    Json config = expected.at("config");
+    change(model, config);
+    const auto opened = open_model(model, config);
+    ForwardPass pass(opened, {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
+    while (!pass.done()) pass.advance();
+    MatrixXf found = opened->read_output()(opened->output_states(pass.tokens(0)).rightCols(1));
+    cap_logits<float>(opened->output_cap(), {found.data(), static_cast<std::size_t>(found.size())});
+    return found;
+  };
+  const auto with = [&](const std::string& family, const Json& keys) {
+    return logits(family, [&](TinyModel&, Json& c) { c.update(keys); });
+  };
+  const auto without = [&](const std::string& family, const std::string& key) {
+    return logits(family, [&](TinyModel&, Json& c) { c.erase(key); });
+  };
+  // Null is no cap, and a missing one the default.
+  const Json none{{"final_logit_softcapping", nullptr}};
+  const Json large{{"final_logit_softcapping", 1e3}};
+  CHECK(with("Gemma 2", none).isApprox(with("Gemma 2", large), 1e-4F));
+  CHECK(without("Gemma 2", "final_logit_softcapping") ==
+        with("Gemma 2", {{"final_logit_softcapping", 30}}));
+  // The head for masked tokens has an activation of its own.
+  const auto masked = [&](const Json& keys) {
+    return logits("ModernBERT", [&](TinyModel& model, Json& config) {
+      constexpr std::uint64_t width = 16;
+      model.add("head.dense.weight", {width, width}, 1);
+      model.add("head.norm.weight", {width}, 1);
+      config.update(keys);
+    });
+  };
+  CHECK(masked({{"classifier_activation", "gelu"}}) == masked(Json::object()));
+  CHECK(masked({{"classifier_activation", "relu"}}) != masked(Json::object()));
+  // Keys that Mistral does not read.
+  const Json window{{"model_type", "mistral"}, {"sliding_window", 2}};
+  for (const Json& key : {Json{{"use_sliding_window", false}}, Json{{"max_window_layers", 28}}}) {
+    Json both = window;
+    both.update(key);
+    CHECK(with("LLaMA", both) == with("LLaMA", window));
+  }
+  CHECK(with("LLaMA", window) != with("LLaMA", {{"model_type", "mistral"}}));
 }
 
 TEST_CASE("the heads of every family are predicted", "[families]") {

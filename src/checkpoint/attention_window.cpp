@@ -28,13 +28,12 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
   };
   const std::string listed = std::string(family.list) + "." + std::to_string(layer);
   if (const auto windowed = keys.number(listed, 0, 1)) return kind(*windowed == 0);
-  // Qwen's first layers have no window.
-  const auto most = static_cast<double>(kMostLayers);
-  if (const auto before = keys.number("max_window_layers", 0, most)) {
-    return kind(static_cast<double>(number) < *before);
-  }
-  if (family.default_before > 0 && has_type(family.switched, keys)) {
-    return kind(number < family.default_before);
+  if (family.default_before > 0 &&
+      has_type(family.switched, keys)) {  // Qwen's first layers have no window
+    const auto most = static_cast<double>(kMostLayers);
+    const auto before = keys.number("max_window_layers", 0, most);
+    return kind(static_cast<double>(number) <
+                before.value_or(static_cast<double>(family.default_before)));
   }
   const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
   return pattern == 0 ? "" : kind((number + (family.first_full ? 0 : 1)) % pattern == 0);
@@ -49,10 +48,12 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
                           " is not supported; supported: " + std::string(kFullAttention) + ", " +
                           std::string(kSlidingAttention));
   }
-  if (kind == kFullAttention || keys.is_off("use_sliding_window")) return std::nullopt;
+  const bool switched = has_type(family.switched, keys);
+  if (kind == kFullAttention || (switched && keys.is_off("use_sliding_window")))
+    return std::nullopt;
   if (keys.is_null(family.size)) return std::nullopt;
   if (family.default_size == 0 && !has_type(family.model_types, keys)) return std::nullopt;
-  if (has_type(family.switched, keys) && !keys.has("use_sliding_window")) return std::nullopt;
+  if (switched && !keys.has("use_sliding_window")) return std::nullopt;
   const auto size = keys.integer(family.size, kLargestWindow);
   if (size && family.typed && kind.empty()) {
     refuse_item(keys.path("layer_types"), "it must be given in " + keys.name() + " beside '" +

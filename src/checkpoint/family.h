@@ -104,6 +104,8 @@ struct RotaryKeys {
   bool scales_logits = false;
   /// Positions have two axes, so that there is no offset but 0.
   bool two_axes = false;
+  /// A config without a scaling, or null for it, has one that is not written there.
+  bool needs_scaling = false;
 };
 
 /// Keys of sliding windows in config.json: in a layer with such a window a query sees near keys only.
@@ -140,6 +142,9 @@ struct MlpNames {
 /// have no prefix. The output weights may be missing, and are then the token embeddings.
 struct MaskedHead {
   std::string_view dense = {}, norm = {}, output = {}, output_bias = {};
+  /// Of its activation in config.json, and the one without it; an empty key: that of the layers, or always gelu.
+  std::string_view activation_key = {};
+  bool always_gelu = false;
 };
 
 /// The weights that a router makes from its scores: a softmax over all experts, which is one over the chosen ones where

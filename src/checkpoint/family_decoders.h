@@ -11,7 +11,9 @@ constexpr Family llama() {
               " llama mistral mistral3 ministral ministral3 qwen2 seed_oss arcee internlm3 mimo "
               "nemotron-nas PanguEmbedded ",
           .others = Others::names,
-          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
+          .window = {.model_types = " mistral ministral3 qwen2 ",
+                     .switched = " qwen2 ",
+                     .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
@@ -67,12 +69,17 @@ constexpr Family llama_heads(std::string_view name, std::string_view model_types
 // The text of models of vision, whose three positions are the same for a token of text.
 constexpr Family qwen2_vl() {
   Family row = variant(llama(), "Qwen 2 VL", " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text ");
+  row.rotary.default_base = 1e6;
+  row.text.epsilon = 1e-5;
   row.text.usual = {{{"use_sliding_window", "false"}}};
   return row;
 }
 
 constexpr Family qwen3_vl() {
-  return head_normed(variant(qwen2_vl(), "Qwen 3 VL", " qwen3_vl qwen3_vl_text "));
+  Family row = head_normed(variant(qwen2_vl(), "Qwen 3 VL", " qwen3_vl qwen3_vl_text "));
+  row.rotary.default_base = 5e5;
+  row.text.epsilon = 1e-6;
+  return row;
 }
 
 // Around a LLaMA or a Qwen 3.
@@ -151,6 +158,7 @@ constexpr Family gemma3() {
   row.window.default_pattern = 6;
   row.attentions[0].default_heads = 8;
   row.text.bidirectional_key = "use_bidirectional_attention";
+  row.text.attention_cap_key = {};
   row.text.attention_cap = 0;
   row.text.output_cap = 0;
   return row;
@@ -185,6 +193,7 @@ constexpr Family smollm3() {
 constexpr Family gpt_oss() {
   Family row = variant(llama(), "gpt-oss", " gpt_oss ");
   row.rotary.default_base = 150000;
+  row.rotary.needs_scaling = true;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
   row.text.experts = {.router = {.weight = "layers.{n}.mlp.router.weight",
@@ -581,7 +590,7 @@ constexpr Family glm4() {
   row.text.mlp_gate = {};
   row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
   row.text.fused_gate = true;
-  row.text.epsilon = 1e-5;
+  row.text.epsilon = 1.5625e-7;
   return row;
 }
 

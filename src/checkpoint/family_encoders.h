@@ -36,9 +36,11 @@ constexpr Family roberta() {
   Family row = variant(bert(), "RoBERTa", " roberta xlm-roberta camembert data2vec-text ");
   row.text.first_position = 2;
   row.text.first_position_key = "pad_token_id";
-  row.text.masked_head = {"lm_head.dense.weight", "lm_head.layer_norm.weight",
-                          "lm_head.decoder.weight", "lm_head.bias"};
-  row.text.epsilon = 1e-5;
+  row.text.masked_head = {.dense = "lm_head.dense.weight",
+                          .norm = "lm_head.layer_norm.weight",
+                          .output = "lm_head.decoder.weight",
+                          .output_bias = "lm_head.bias",
+                          .always_gelu = true};
   return row;
 }
 
@@ -164,8 +166,11 @@ constexpr Family modernbert() {
                    .mlp_up = "layers.{n}.mlp.Wi.weight",
                    .mlp_down = "layers.{n}.mlp.Wo.weight",
                    .final_norm = "final_norm.weight",
-                   .masked_head = {"head.dense.weight", "head.norm.weight", "decoder.weight",
-                                   "decoder.bias"},
+                   .masked_head = {.dense = "head.dense.weight",
+                                   .norm = "head.norm.weight",
+                                   .output = "decoder.weight",
+                                   .output_bias = "decoder.bias",
+                                   .activation_key = "classifier_activation"},
                    .epsilon_key = "norm_eps",
                    .activation_key = "hidden_activation",
                    .fused_gate = true,

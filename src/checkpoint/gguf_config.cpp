@@ -196,8 +196,10 @@ void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
 void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["num_key_value_heads"] = config["num_attention_heads"];
   config.erase("head_dim");
-  config["norm_topk_prob"] = false;  // llama.cpp's default
+  config["norm_topk_prob"] = false;  // llama.cpp's defaults
+  for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"}) config[key] = 1;
   copy_keys(metadata, kLatentKeys, config);
+  if (config["n_group"] != 1) config["topk_method"] = "group_limited_greedy";
   const double turned = metadata.number("rope.dimension_count", 0),
                width = config["qk_head_dim"].is_number() ? config["qk_head_dim"].get<double>() : 0;
   if (width > turned) config["qk_nope_head_dim"] = static_cast<std::uint64_t>(width - turned);
@@ -321,7 +323,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
     // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
     if (conversion->model_type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
-    if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
+    config["rope_scaling"] = std::move(scaling);
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
     if (has_window_base(*conversion)) add_window_keys(metadata, config);
     if (latent) add_latent_keys(metadata, config);

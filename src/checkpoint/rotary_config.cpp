@@ -168,9 +168,14 @@ double tokens_for(const RotaryOffset& at) {
   return at.average > 0 ? static_cast<double>(at.average) : at.offset + 1;
 }
 
-void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, Index head_width,
-           const RotaryOffset& at, RotaryUse use) {
+void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
+           const RotaryKeys& family, Index head_width, const RotaryOffset& at, RotaryUse use) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
+  if (family.needs_scaling && !keys.has(key) && !model.is_null("rope_scaling") &&
+      !model.is_null("rope_parameters")) {
+    refuse_item("rope_scaling", "it must be given in " + keys.name() +
+                                    ", or be null, as models of this type have one without it");
+  }
   if (keys.has("factor") && !keys.has(key)) {
     refuse_item(keys.path("rope_type"),
                 "it must be given beside '" + keys.path("factor") + "' in " + keys.name());
@@ -279,9 +284,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const double width = told.value_or(share * static_cast<double>(head_width));
   const auto turned = static_cast<Index>(width);
   if (turned % 2 != 0 && !at.is_none()) {
-    refuse_item(any.path(told                    ? family.width
-                         : any.has(family.share) ? family.share
-                                                 : kShare),
+    const std::string_view given = any.has(family.share) ? family.share : kShare;
+    const std::string key = any.has(given) ? any.path(given) : std::string(family.share);
+    refuse_item(told ? keys.path(family.width) : key,
                 "it must make an even number of the " + std::to_string(head_width) +
                     " coordinates of a head turn, but makes " + std::to_string(turned) + " in " +
                     keys.name());
@@ -296,8 +301,15 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   check_base(keys, rotary.base);
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
   const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor");
-  scale(rotary, has_own ? own : scaling_keys(keys), keys, head_width, at, use);
+  scale(rotary, has_own ? own : scaling_keys(keys), keys, family, head_width, at, use);
   return rotary;
+}
+
+std::optional<std::uint64_t> tokens_of_short_factors(const ConfigKeys& keys) {
+  const ConfigKeys scaling = scaling_keys(keys);
+  const std::string type = scaling.value(scaling.has("rope_type") ? "rope_type" : "type");
+  if (type != "longrope" && type != "su") return std::nullopt;
+  return static_cast<std::uint64_t>(Scaling{scaling, keys, type, 0, 0}.length());
 }
 
 double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family) {

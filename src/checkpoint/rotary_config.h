@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <optional>
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family.h"
@@ -29,6 +31,10 @@ enum class RotaryUse { heads, text };
 Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at,
                  RotaryUse use = RotaryUse::heads);
+
+/// The tokens of a text for which the short factors of longrope hold; nothing for another scaling. Throws as rotary_of
+/// does.
+std::optional<std::uint64_t> tokens_of_short_factors(const ConfigKeys& keys);
 
 /// The factor of the logits by a scaling of type yarn, beside Rotary::logit_factor, in families where it does
 /// (RotaryKeys::scales_logits): (0.1 m ln(factor) + 1)^2 for m = "mscale_all_dim", else 1.

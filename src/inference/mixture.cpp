@@ -76,8 +76,12 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
   const auto count = [&](std::string_view key) {
     return static_cast<int>(keys.integer(key, kMostExperts).value_or(1));
   };
-  if (!keys.has(names.chosen_key)) {
-    throw FormatError(keys.name(), "it has no '" + std::string(names.chosen_key) + "'");
+  // Defaults differ between model types of one row.
+  for (const std::string_view key :
+       {names.chosen_key, names.factor_key, corrected ? names.groups_key : "",
+        corrected ? names.best_groups_key : ""}) {
+    if (key.empty() || keys.has(key)) continue;
+    throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
   }
   RouterRules rules;
   rules.scores = is_softmax ? RouterScores::softmax : RouterScores::sigmoid;
@@ -91,7 +95,9 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
                       "it must be false in " + keys.name() + " for a router without correction");
   }
   rules.factor = static_cast<float>(keys.number(names.factor_key, 0, kLargestFactor).value_or(1));
-  if (keys.text("topk_method") == "greedy") return rules;
+  const auto method = keys.text("topk_method");
+  const bool plain = !method && names.optional_correction && !corrected;  // DeepSeek V2's default
+  if (plain || method == "greedy") return rules;
   rules.groups = count(names.groups_key);
   rules.best_groups = count(names.best_groups_key);
   return rules;

@@ -50,6 +50,13 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
     }
   }
   const ConfigKeys keys = part_keys(&config, stack().part);
+  const std::string_view count_key = attention().layer_count_key;
+  const auto told = keys.integer(count_key, kMostLayers);
+  if (names().layers_key.empty() && told && *told > static_cast<std::uint64_t>(stored_)) {
+    refuse_item(keys.path(count_key), "it must count the layers of the file, " +
+                                          std::to_string(stored_) + ", but is " +
+                                          std::to_string(*told) + " in " + keys.name());
+  }
   read_layers(keys);
   read_config(keys);
   const std::string_view compression = attention().latent.query_weight;
@@ -112,9 +119,23 @@ void Transformer::read_config(const ConfigKeys& keys) {
   rules.activation = activation_of(names(), keys);
   rules.learned_sinks = !attention().sinks.empty();
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
+  for (const auto& [key, value] :
+       {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
+    if (!rules.causal || keys.flag(key) != value) continue;
+    refuse_item(keys.path(key), "it must be left out in " + keys.name() +
+                                    " for this family, whose tokens see earlier ones alone");
+  }
+  for (const char* const key : {"attention_bias", "enable_bias"}) check_biases(keys, key);
+  const MaskedHead& head = names().masked_head;
+  head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
+  if (!head.activation_key.empty()) {
+    ForwardNames of_head{.activation_key = head.activation_key};
+    head_activation_ = activation_of(of_head, keys);
+  }
   rules.parallel = names().parallel && keys.flag(names().parallel_key).value_or(true);
   const auto cap = [&](std::string_view key, double usual) {
-    return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(usual));
+    const double otherwise = keys.is_null(key) ? 0 : usual;
+    return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(otherwise));
   };
   rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
@@ -153,6 +174,17 @@ void Transformer::read_config(const ConfigKeys& keys) {
   positions_ = longest_passage(keys);
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
+  }
+}
+
+void Transformer::check_biases(const ConfigKeys& keys, const char* key) const {
+  if (!keys.is_off(key)) return;
+  for (const std::string_view pattern : {attention().query_weight, attention().key_weight,
+                                         names().value, names().attention_output}) {
+    const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
+    if (!tensors_->tensors().contains(bias)) continue;
+    refuse_item(keys.path(key),
+                "it is false in " + keys.name() + ", but the file has '" + shown_name(bias) + "'");
   }
 }
 
@@ -212,6 +244,14 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rules.value_width = rows / rules.heads;
+  const std::string_view width_key = match_.family->head_width_key;
+  const auto told_width = fused ? std::nullopt : keys.integer(width_key, kLargestSide);
+  if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
+    refuse_item(full_name(attention().query_weight, layer),
+                "its shape makes heads of width " + std::to_string(rules.head_width) + ", but '" +
+                    keys.path(width_key) + "' in " + keys.name() + " is " +
+                    std::to_string(*told_width));
+  }
   if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
   std::uint64_t shared = *heads;
@@ -262,7 +302,8 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
     return keys.integer(key, kLargestSide * 64).value_or(most);
   };
   return static_cast<Index>(
-      std::min({most, limit(names().length_key), limit(names().most_tokens_key)}));
+      std::min({most, limit(names().length_key), limit(names().most_tokens_key),
+                tokens_of_short_factors(keys).value_or(most)}));
 }
 
 VectorXf Transformer::read_bias(const std::string& name, Index size) const {
@@ -407,14 +448,16 @@ MatrixXf Transformer::output_states(const MatrixXf& tokens) const {
   StoredLinear dense(tensors_, name, width_, width_, false);
   if (tensors_->tensors().contains(bias)) dense.set_bias(read_bias(bias, width_));
   states = dense.read()(states);
-  activation_forward(rules_.front().activation, states, states);
+  activation_forward(head_activation_, states, states);
   return read_norm_of(std::string(head->norm), width_)(std::move(states));
 }
 
 StoredLinear Transformer::output() const {
   const std::string name = output_name();
   const MaskedHead* const head = masked_head();
-  const std::string bias = head ? std::string(head->output_bias) : bias_of(name);
+  std::string bias = head ? std::string(head->output_bias) : bias_of(name);
+  // One parameter of two names, of which a file may have the other.
+  if (!tensors_->tensors().contains(bias)) bias = bias_of(name);
   const bool tied = tied_output_ && !tensors_->tensors().contains(name);
   StoredLinear output(tensors_, tied ? match_.embeddings : name, vocabulary_, width_, false);
   if (tensors_->tensors().contains(bias)) output.set_bias(read_bias(bias, vocabulary_));

@@ -148,6 +148,8 @@ class Transformer {
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   bool has_skip(int layer) const;
+  /// Refuses biases of the attention where the switch `key` of config.json says that there are none.
+  void check_biases(const ConfigKeys& keys, const char* key) const;
   /// Width of the tokens that enter a layer.
   Eigen::Index entering_width(int layer) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;
@@ -179,7 +181,8 @@ class Transformer {
   std::shared_ptr<const Safetensors> tensors_;
   FamilyMatch match_;
   std::optional<PatchEmbedding> patches_;
-  std::vector<LayerRules> rules_;  // by layer
+  std::vector<LayerRules> rules_;                  // by layer
+  Activation head_activation_ = Activation::gelu;  // of the head that predicts masked tokens
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float embedding_factor_ = 1, residual_factor_ = 1;
   LatentWidths latent_;
