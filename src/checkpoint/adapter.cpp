@@ -104,7 +104,7 @@ struct AdapterRules {
 
 AdapterRules rules_of(const Config& config) {
   const auto refuse = [&](const std::string& key, const std::string& message) {
-    refuse_item(key, message + " in " + config.name());
+    refuse_item(key, {message, " in ", config.name()});
   };
   if (config.text("peft_type").value_or("") != "LORA")
     refuse("peft_type", "it must be LORA, but is '" + shown_name(config.value("peft_type")) + "'");
@@ -141,12 +141,12 @@ std::string weight_of(const Safetensors& base, std::string_view module, const st
   for (const auto& [other, info] : base.tensors()) {
     if (!other.ends_with("." + name) && !name.ends_with("." + other)) continue;
     if (!fitting.empty())
-      refuse_item(tensor, "it must fit one weight of " + base.name() + ", but fits '" +
-                              shown_name(fitting) + "' and '" + shown_name(other) + "'");
+      refuse_item(tensor, {"it must fit one weight of ", base.name(), ", but fits '",
+                           shown_name(fitting), "' and '", shown_name(other), "'"});
     fitting = other;
   }
   if (fitting.empty())
-    refuse_item(tensor, "its weight '" + shown_name(name) + "' must be in " + base.name());
+    refuse_item(tensor, {"its weight '", shown_name(name), "' must be in ", base.name()});
   return fitting;
 }
 
@@ -173,16 +173,16 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
                     whole.shape[weight.inputs_first ? 1 : 0] == b.shape[0] &&
                     whole.shape[weight.inputs_first ? 0 : 1] == a.shape[1];
   if (!fits) {
-    refuse_item(inner, "its shape " + shape_text(a) + " and that of its partner, " + shape_text(b) +
-                           ", must fit '" + shown_name(weight.name) + "', whose shape is " +
-                           shape_text(whole));
+    refuse_item(inner,
+                {"its shape ", shape_text(a), " and that of its partner, ", shape_text(b),
+                 ", must fit '", shown_name(weight.name), "', whose shape is ", shape_text(whole)});
   }
   weight.rows = whole.shape[0];
   weight.columns = whole.shape[1];
   weight.rank = a.shape[0];
   if (rules.rank > 0 && rules.rank != weight.rank) {
-    refuse_item(inner, "it must have as many rows as 'r' in adapter_config.json says, " +
-                           std::to_string(rules.rank) + ", but has " + std::to_string(weight.rank));
+    refuse_item(inner, {"it must have as many rows as 'r' in adapter_config.json says, ",
+                        std::to_string(rules.rank), ", but has ", std::to_string(weight.rank)});
   }
   const auto rank = static_cast<double>(weight.rank);
   weight.scale = rules.alpha / (rules.by_root ? std::sqrt(rank) : rank);
@@ -209,7 +209,7 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
       std::string inner = name;
       inner.replace(mark, kOuter.size(), kInner);
       if (adapter->tensors().contains(inner)) continue;
-      refuse_item(name, "its partner '" + shown_name(inner) + "' is missing");
+      refuse_item(name, {"its partner '", shown_name(inner), "' is missing"});
     }
     if (name.find(kInner) == std::string::npos) {
       refuse_item(name,
@@ -220,7 +220,7 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
     const ChangedWeight& weight = weights.back();
     if (!changed.emplace(weight.name, name).second)
       refuse_item(name,
-                  "it must change another weight than '" + shown_name(changed[weight.name]) + "'");
+                  {"it must change another weight than '", shown_name(changed[weight.name]), "'"});
     viewed.push_back({weight.name,
                       "F64",
                       {weight.rows, weight.columns},

@@ -56,9 +56,9 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
   if (switched && !keys.has("use_sliding_window")) return std::nullopt;
   const auto size = keys.integer(family.size, kLargestWindow);
   if (size && family.typed && kind.empty()) {
-    refuse_item(keys.path("layer_types"), "it must be given in " + keys.name() + " beside '" +
-                                              keys.path(family.size) +
-                                              "' of a model whose windows depend on the layer");
+    refuse_item(keys.path("layer_types"),
+                {"it must be given in ", keys.name(), " beside '", keys.path(family.size),
+                 "' of a model whose windows depend on the layer"});
   }
   if (size) return size;
   if (family.default_size > 0) return family.default_size;

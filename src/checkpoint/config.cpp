@@ -123,8 +123,8 @@ struct ShowValue {
 }  // namespace
 
 void Config::refuse(const std::string& key, const std::string& expected, const Value& value) const {
-  refuse_item(key, "it must be " + expected + " in " + name_ + ", but is " +
-                       std::visit(ShowValue{}, value));
+  refuse_item(
+      key, {"it must be ", expected, " in ", name_, ", but is ", std::visit(ShowValue{}, value)});
 }
 
 std::vector<std::string> Config::names(const std::string& object) const {

@@ -87,8 +87,8 @@ bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usu
 void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind) {
   const std::string value = keys.value(key);
   if (value.empty() || value == kind) return;
-  refuse_item(keys.path(key), "it must be " + std::string(kind) + " in " + keys.name() +
-                                  ", but is '" + shown_name(value) + "'");
+  refuse_item(keys.path(key),
+              {"it must be ", kind, " in ", keys.name(), ", but is '", shown_name(value), "'"});
 }
 
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
@@ -101,8 +101,8 @@ void check_width(const ConfigKeys& keys, std::string_view key, const std::string
                  std::uint64_t inputs) {
   const auto told = keys.integer(key, kLargestSide);
   if (!told || *told == inputs) return;
-  refuse_item(weight, "its width is " + std::to_string(inputs) + ", but '" + std::string(key) +
-                          "' in " + keys.name() + " is " + std::to_string(*told));
+  refuse_item(weight, {"its width is ", std::to_string(inputs), ", but '", key, "' in ",
+                       keys.name(), " is ", std::to_string(*told)});
 }
 
 }  // namespace eigenscope

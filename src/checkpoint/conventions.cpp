@@ -351,10 +351,10 @@ class KeyGuards {
     const auto last = static_cast<std::uint64_t>(stack_.stack.layers.back().layer);
     if (count ? length == *count : length > last) return;
     refuse_item(keys_.path(key),
-                "it must have one element for each layer, " +
-                    (count ? std::to_string(*count) + " as '" + keys_.path(count_key) + "' says"
-                           : "at least " + std::to_string(last + 1)) +
-                    ", but has " + std::to_string(length) + " in " + keys_.name());
+                {"it must have one element for each layer, ",
+                 (count ? std::to_string(*count) + " as '" + keys_.path(count_key) + "' says"
+                        : "at least " + std::to_string(last + 1)),
+                 ", but has ", std::to_string(length), " in ", keys_.name()});
   }
 
   /// Layers whose attention is not a softmax of W_QK have other types.

@@ -268,8 +268,8 @@ class QuantizedLayers {
   void refuse_transforms() {
     constexpr const char* kTransforms = "quantization_config.transform_config";
     if (config() == nullptr || config_->names(kTransforms + std::string(".")).empty()) return;
-    refuse_item(kTransforms, "it must be null or empty in " + config_->name() +
-                                 ", as transforms of weights are not supported");
+    refuse_item(kTransforms, {"it must be null or empty in ", config_->name(),
+                              ", as transforms of weights are not supported"});
   }
 
   /// Whether codes of so many bits are those of a group of config.json, if it has groups.
@@ -560,10 +560,10 @@ class TableReader {
           is_awq ? kAwqPlaces[static_cast<std::size_t>(output % each)] : output % each;
       const std::uint32_t zero = (word >> (place * weight_.bits) & mask) + weight_.zero_step;
       if (zero > mask) {
-        refuse_item(name("qzeros"), "it must have zeros below " + std::to_string(mask) +
-                                        ", as programs read one of " + std::to_string(mask) +
-                                        ", stored less 1, in several ways; save the model in the "
-                                        "format gptq_v2");
+        refuse_item(name("qzeros"), {"it must have zeros below ", std::to_string(mask),
+                                     ", as programs read one of ", std::to_string(mask),
+                                     ", stored less 1, in several ways; save the model in the "
+                                     "format gptq_v2"});
       }
       tables.offsets.push_back(-static_cast<float>(zero) * tables.scales[k]);
     }
@@ -572,15 +572,15 @@ class TableReader {
       tables.groups = words(name("g_idx"));
       for (const std::uint32_t group : tables.groups) {
         if (group >= count)
-          refuse_item(name("g_idx"), "it must have groups below " + std::to_string(count) +
-                                         ", but has " + std::to_string(group));
+          refuse_item(name("g_idx"), {"it must have groups below ", std::to_string(count),
+                                      ", but has ", std::to_string(group)});
       }
       // Programs take 0 alone for no order where they look at it at all.
       const auto is_first = [](std::uint32_t group) { return group == 0; };
       if (count == 1 || !std::all_of(tables.groups.begin(), tables.groups.end(), is_first)) return;
       if (!weight_.in_order) {
-        refuse_item(name("g_idx"), "it must not be 0 alone beside " + std::to_string(count) +
-                                       " groups, unless 'desc_act' in config.json is false");
+        refuse_item(name("g_idx"), {"it must not be 0 alone beside ", std::to_string(count),
+                                    " groups, unless 'desc_act' in config.json is false"});
       }
       tables.groups.clear();
     }
@@ -648,9 +648,9 @@ class DequantizedView final : public SafetensorsView {
     if (tables.scales.size() == scales &&
         (tables.offsets.empty() || tables.offsets.size() == scales))
       return;
-    refuse_item(weight.scales, "it must have " + std::to_string(scales) + " elements for '" +
-                                   shown_name(weight.codes) + "', but has " +
-                                   std::to_string(tables.scales.size()));
+    refuse_item(weight.scales,
+                {"it must have ", std::to_string(scales), " elements for '",
+                 shown_name(weight.codes), "', but has ", std::to_string(tables.scales.size())});
   }
 
   void decode(const QuantizedWeight& weight, const DecodingTables& tables, std::uint64_t first,

@@ -25,9 +25,9 @@ EmbeddingCovariance::EmbeddingCovariance(std::shared_ptr<const Safetensors> tens
   }
   const TensorInfo& info = tensors_->tensor(name_);
   if (info.shape.size() != 2 || info.shape[0] < 2 || info.shape[1] < 1 || info.shape[1] > kWidest) {
-    refuse_item(name_, "its shape " + shape_text(info) +
-                           " is not that of a token embedding matrix, at most " +
-                           std::to_string(kWidest) + " wide");
+    refuse_item(name_, {"its shape ", shape_text(info),
+                        " is not that of a token embedding matrix, at most ",
+                        std::to_string(kWidest), " wide"});
   }
   rows_ = info.shape[0];
   const auto width = static_cast<Eigen::Index>(info.shape[1]);

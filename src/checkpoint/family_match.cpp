@@ -147,7 +147,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   for (const std::string& needed : {layer_names.query.latent, layer_names.key.latent}) {
     if (!needed.empty() && !tensors.contains(needed)) {
       refuse_item(needed,
-                  "it is missing, though " + shown_name(layer_names.query.weight) + " is there");
+                  {"it is missing, though ", shown_name(layer_names.query.weight), " is there"});
     }
   }
   const bool has_query = tensors.contains(layer_names.query.weight);
@@ -157,8 +157,8 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     std::string unsupported = unmerged_adapter(tensors);
     if (unsupported.empty()) unsupported = renamed_quantization(tensors);
     if (unsupported.empty()) unsupported = unsupported_parts(tensors);
-    refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
-                             (unsupported.empty() ? "" : "; unsupported: " + unsupported));
+    refuse_item(missing, {"it is missing, though ", shown_name(partner), " is there",
+                          (unsupported.empty() ? "" : "; unsupported: " + unsupported)});
   }
   return layer_names;
 }
@@ -304,8 +304,8 @@ void keep_counted(StackMatch& stack, const ConfigKeys& keys) {
   stack.beyond.assign(first, stack.layers.end());
   stack.layers.erase(first, stack.layers.end());
   if (!stack.layers.empty()) return;
-  refuse_item(keys.path(key), "it must count the layers of the file, which come after the first " +
-                                  std::to_string(*count) + " in " + keys.name());
+  refuse_item(keys.path(key), {"it must count the layers of the file, which come after the first ",
+                               std::to_string(*count), " in ", keys.name()});
 }
 
 /// The layer whose keys each layer of a stack uses: its own, or in the last layers that of an earlier one, where

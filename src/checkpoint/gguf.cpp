@@ -103,8 +103,8 @@ class GgufView final : public SafetensorsView {
           piece.type != nullptr &&
           (piece.type->decode != nullptr || is_stored(pieces) || is_decodable(*piece.plain()));
       if (decodable) continue;
-      refuse_item(piece.tensor.name, "its type must be one of " + gguf_type_names() +
-                                         ", but it is " + gguf_type_name(piece.tensor.type));
+      refuse_item(piece.tensor.name, {"its type must be one of ", gguf_type_names(), ", but it is ",
+                                      gguf_type_name(piece.tensor.type)});
     }
     if (is_stored(pieces)) {
       const Piece& piece = pieces.front();
@@ -152,9 +152,9 @@ std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name
   const std::uint64_t heads = header.integer(heads_key + (grouped ? "_kv" : ""));
   const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
   if (heads > 0 && rows % (2 * heads) == 0) return rows / heads;
-  refuse_item(tensor.name, "its " + std::to_string(rows) +
-                               " rows must be heads of an even width, as many as the integer '" +
-                               heads_key + (grouped ? "_kv" : "") + "' in the metadata");
+  refuse_item(tensor.name, {"its ", std::to_string(rows),
+                            " rows must be heads of an even width, as many as the integer '",
+                            heads_key, (grouped ? "_kv" : ""), "' in the metadata"});
 }
 
 /// Checks that the data are whole blocks inside the file, and that tensors share none of its bytes.
@@ -168,13 +168,13 @@ void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& sour
   for (const GgufTensor& tensor : tensors) {
     const GgufType* const type = gguf_type(tensor.type);
     if (type != nullptr && tensor.row() % type->elements != 0) {
-      refuse_item(tensor.name, "its rows of " + std::to_string(tensor.row()) +
-                                   " elements must be whole blocks of " +
-                                   std::to_string(type->elements));
+      refuse_item(tensor.name,
+                  {"its rows of ", std::to_string(tensor.row()),
+                   " elements must be whole blocks of ", std::to_string(type->elements)});
     }
     if (stored(tensor) > source.size() - tensor.begin) {
       refuse_item(tensor.name,
-                  "its data must lie inside " + source.name() + "; is the file cut off?");
+                  {"its data must lie inside ", source.name(), "; is the file cut off?"});
     }
     order.push_back(&tensor);
   }
@@ -183,8 +183,8 @@ void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& sour
   for (std::size_t i = 1; i < order.size(); ++i) {
     const GgufTensor &before = *order[i - 1], &tensor = *order[i];
     if (tensor.begin - before.begin >= stored(before)) continue;
-    refuse_item(tensor.name, "its data must not overlap those of '" + shown_name(before.name) +
-                                 "' in " + source.name());
+    refuse_item(tensor.name, {"its data must not overlap those of '", shown_name(before.name),
+                              "' in ", source.name()});
   }
 }
 
@@ -199,9 +199,8 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
     piece.less_one =
         conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");
     if (piece.less_one && tensor.type != kGgufF32) {
-      refuse_item(tensor.name, "its type must be F32, as of all gains of " +
-                                   std::string(conversion->name) + ", but it is " +
-                                   gguf_type_name(tensor.type));
+      refuse_item(tensor.name, {"its type must be F32, as of all gains of ", conversion->name,
+                                ", but it is ", gguf_type_name(tensor.type)});
     }
   }
   piece.tensor = std::move(tensor);
@@ -241,7 +240,7 @@ std::vector<std::uint64_t> join(const std::string& name, Pieces& pieces) {
   const Joined joined = pieces.front().joined;
   if (pieces.size() < 2) {
     refuse_item(pieces.front().tensor.name,
-                "the file must also have the other part of '" + shown_name(name) + "'");
+                {"the file must also have the other part of '", shown_name(name), "'"});
   }
   std::uint64_t rows = 0;
   bool bias = false, flat = joined == Joined::heads;
@@ -261,7 +260,7 @@ std::vector<std::uint64_t> join(const std::string& name, Pieces& pieces) {
     if (sides.size() != 3 || sides[0] != first[0] || sides[2] != first[2] ||
         (joined == Joined::rows && sides[1] != first[1])) {
       refuse_item(piece.tensor.name,
-                  "its sizes must fit those of '" + shown_name(pieces[0].tensor.name) + "'");
+                  {"its sizes must fit those of '", shown_name(pieces[0].tensor.name), "'"});
     }
     rows += sides[1];
     piece.turn = sides[2] * (joined == Joined::rows ? 1 : sides[1]);

@@ -106,7 +106,7 @@ class ModelMetadata {
   OrderedJson value(const std::string& key) const {
     const OrderedJson found = metadata_.value(prefix_ + key, OrderedJson());
     if (!is_finite(found)) {
-      refuse_item(prefix_ + key, "it must be finite in " + file_ + ", but is NaN or infinite");
+      refuse_item(prefix_ + key, {"it must be finite in ", file_, ", but is NaN or infinite"});
     }
     return found;
   }
@@ -124,7 +124,7 @@ class ModelMetadata {
     return found.is_number() ? found.get<double>() : usual;
   }
   [[noreturn]] void refuse(const std::string& key, const std::string& message) const {
-    refuse_item(prefix_ + key, message + " in " + file_);
+    refuse_item(prefix_ + key, {message, " in ", file_});
   }
 
  private:
@@ -223,8 +223,8 @@ OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name
     for (const GgufTensor& tensor : header.tensors) {
       if (tensor.name != name) continue;
       if (tensor.type != kGgufF32 || tensor.elements() > kMostFactors) {
-        refuse_item(tensor.name, "it must have at most " + std::to_string(kMostFactors) +
-                                     " elements of F32 in " + source->name());
+        refuse_item(tensor.name, {"it must have at most ", std::to_string(kMostFactors),
+                                  " elements of F32 in ", source->name()});
       }
       std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
       source->read(tensor.begin, std::as_writable_bytes(std::span(factors)));

@@ -235,9 +235,9 @@ void for_each_element(ByteSource& source, const std::string& key, std::uint64_t 
   const std::uint32_t type = type_number(reader);
   const auto count = reader.number<std::uint64_t>();
   if (!fits(type) || count > GgufHeader::kLongestList) {
-    refuse_item(key, "it must be a list of at most " + std::to_string(GgufHeader::kLongestList) +
-                         " " + kind + ", but is one of " + std::to_string(count) +
-                         " elements of type " + std::to_string(type));
+    refuse_item(key, {"it must be a list of at most ", std::to_string(GgufHeader::kLongestList),
+                      " ", kind, ", but is one of ", std::to_string(count), " elements of type ",
+                      std::to_string(type)});
   }
   for (std::uint64_t i = 0; i < count; ++i) read(reader, type);
 }
@@ -253,8 +253,8 @@ std::vector<std::string> GgufHeader::texts(ByteSource& source, const std::string
       [&](Reader& reader, std::uint32_t) {
         std::optional<std::string> text = reader.text(kLongestText);
         if (!text) {
-          refuse_item(key, "its strings must have at most " + std::to_string(kLongestText) +
-                               " bytes, but number " + std::to_string(texts.size()) + " has more");
+          refuse_item(key, {"its strings must have at most ", std::to_string(kLongestText),
+                            " bytes, but number ", std::to_string(texts.size()), " has more"});
         }
         texts.push_back(std::move(*text));
       });
@@ -309,13 +309,13 @@ GgufHeader GgufHeader::read(ByteSource& source) {
   const std::uint64_t start = (reader.position() + alignment - 1) / alignment * alignment;
   for (GgufTensor& tensor : header.tensors) {
     if (tensor.begin % alignment != 0) {
-      refuse_item(tensor.name, "its offset must be a multiple of " + std::to_string(alignment) +
-                                   ", the alignment, but is " + std::to_string(tensor.begin) +
-                                   " in " + source.name());
+      refuse_item(tensor.name, {"its offset must be a multiple of ", std::to_string(alignment),
+                                ", the alignment, but is ", std::to_string(tensor.begin), " in ",
+                                source.name()});
     }
     if (start > source.size() || tensor.begin > source.size() - start) {
       refuse_item(tensor.name,
-                  "its data must lie inside " + source.name() + "; is the file cut off?");
+                  {"its data must lie inside ", source.name(), "; is the file cut off?"});
     }
     tensor.begin += start;
   }

@@ -50,9 +50,9 @@ void check_vector(const Safetensors& file, const std::string& name, const std::s
   const bool fits = (info.shape.size() == 1 || each) && is_decodable(info.dtype) &&
                     std::find(sizes.begin(), sizes.end(), size) != sizes.end();
   if (!fits) {
-    refuse_item(name, "its shape " + shape_text(info) + " of " +
-                          std::string(dtype_name(info.dtype)) + " does not fit " +
-                          shape_text(file.tensor(weight)) + " of " + shown_name(weight));
+    refuse_item(name,
+                {"its shape ", shape_text(info), " of ", dtype_name(info.dtype), " does not fit ",
+                 shape_text(file.tensor(weight)), " of ", shown_name(weight)});
   }
 }
 
@@ -201,8 +201,8 @@ class StackPlanner {
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, heads);
     const std::uint64_t width = outputs(weight) / parts;
     if (inputs(weight) * width > kMostHeadElements) {
-      refuse_item(weight, "its shape " + shape(weight) + " is too large for " +
-                              std::to_string(heads) + (heads == 1 ? " head" : " heads"));
+      refuse_item(weight, {"its shape ", shape(weight), " is too large for ", std::to_string(heads),
+                           (heads == 1 ? " head" : " heads")});
     }
     return width;
   }
@@ -247,8 +247,8 @@ class StackPlanner {
       throw InvalidArgument("heads", "divide the outputs of the queries",
                             "the " + message + " in " + shown_name(weight));
     }
-    refuse_item(weight, "its " + message + ", which " + keys_.name() + " gives as '" +
-                            keys_.path(stack_.names->head_count_key) + "'");
+    refuse_item(weight, {"its ", message, ", which ", keys_.name(), " gives as '",
+                         keys_.path(stack_.names->head_count_key), "'"});
   }
 
   HeadGrid grid_of(const LayerTensors& layer) {
@@ -263,8 +263,8 @@ class StackPlanner {
     const std::uint64_t width = grid.head_width;
     const auto units = [&](const std::string& name) {
       if (outputs(name) % width == 0) return outputs(name) / width;
-      refuse_item(name, "its " + outputs_text(name) + " do not divide into heads of width " +
-                            std::to_string(width));
+      refuse_item(name, {"its ", outputs_text(name), " do not divide into heads of width ",
+                         std::to_string(width)});
     };
     if (family_->fused() && each_layer_) {
       grid.key_heads = given_key_heads_.value_or(grid.heads);
@@ -288,8 +288,8 @@ class StackPlanner {
   void check_same_inputs(const LayerTensors& layer) const {
     const std::string &query = reader(layer.query), &key = reader(layer.key);
     if (inputs(key) == inputs(query)) return;
-    refuse_item(key, "its shape " + shape(key) + " differs from " + shape(query) + " of " +
-                         shown_name(query));
+    refuse_item(
+        key, {"its shape ", shape(key), " differs from ", shape(query), " of ", shown_name(query)});
   }
 
   /// How the heads of a layer of latent attention lie, by the shapes of its weights, which must be those that
@@ -299,8 +299,8 @@ class StackPlanner {
     const auto& [query, key] = std::pair(layer.query, layer.key);
     const auto check = [&](const std::string& weight, bool fits, const std::string& other) {
       if (fits) return;
-      refuse_item(weight, "its shape " + shape(weight) + " does not fit " + shape(other) + " of " +
-                              shown_name(other));
+      refuse_item(weight, {"its shape ", shape(weight), " does not fit ", shape(other), " of ",
+                           shown_name(other)});
     };
     const std::uint64_t rank = inputs(key.weight);
     check(key.weight, outputs(key.latent) > rank, key.latent);
@@ -319,9 +319,9 @@ class StackPlanner {
           std::pair("v_head_dim", stride - compressed)}) {
       const auto told = keys_.integer(name, kLargestSide);
       if (told && *told != found) {
-        refuse_item(key.weight, "the shapes of queries and keys make " + std::to_string(found) +
-                                    " of '" + keys_.path(name) + "', which is " +
-                                    std::to_string(*told) + " in " + keys_.name());
+        refuse_item(key.weight, {"the shapes of queries and keys make ", std::to_string(found),
+                                 " of '", keys_.path(name), "', which is ", std::to_string(*told),
+                                 " in ", keys_.name()});
       }
     }
     return {static_cast<int>(compressed), static_cast<int>(stride)};
@@ -332,7 +332,7 @@ class StackPlanner {
         std::to_string(grid.heads) + " heads and " + std::to_string(grid.key_heads) + " key heads";
     if (grid.key_heads == 0 || grid.heads % grid.key_heads != 0) {
       refuse_item(layer.key.weight,
-                  "there would be " + counts + ", which do not make equal groups");
+                  {"there would be ", counts, ", which do not make equal groups"});
     }
     const bool whole = each_layer_ || grid.heads == grid_.heads;
     if (!whole || !given_key_heads_ || *given_key_heads_ == grid.key_heads) return;
@@ -342,8 +342,8 @@ class StackPlanner {
       throw InvalidArgument("key_heads", "fit the keys' shape",
                             shown_name(layer.key.weight) + ": " + message);
     }
-    refuse_item(layer.key.weight, message + " as '" + std::string(keys_of(layer).key_heads) +
-                                      "' in " + keys_.name() + " says");
+    refuse_item(layer.key.weight,
+                {message, " as '", keys_of(layer).key_heads, "' in ", keys_.name(), " says"});
   }
 
   void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
@@ -366,11 +366,11 @@ class StackPlanner {
     if (part_.unknown.empty() || !family_->fused()) return;
     if (family_->layout_by_shape && !part_.typed) return;
     refuse_item(stack_.layers.front().query.weight,
-                "the order of queries, keys and values in one tensor must be known: it has the "
-                "name of " +
-                    std::string(family_->name) + ", but " + part_.unknown +
-                    "; give --model-type where the model follows one that is listed in "
-                    "docs/checkpoints.md, or --map-query with --map-layout");
+                {"the order of queries, keys and values in one tensor must be known: it has the "
+                 "name of ",
+                 family_->name, ", but ", part_.unknown,
+                 "; give --model-type where the model follows one that is listed in "
+                 "docs/checkpoints.md, or --map-query with --map-layout"});
   }
 
   /// Refuses settings whose W depends on conventions that are not known.

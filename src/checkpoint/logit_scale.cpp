@@ -20,8 +20,8 @@ int relative_terms(const ConfigKeys& keys, std::string_view key) {
   std::set<std::string> terms;
   const auto add = [&](const std::string& at, const std::string& term) {
     if (term != "c2p" && term != "p2c") {
-      refuse_item(keys.path(at), "it must have the terms c2p and p2c alone in " + keys.name() +
-                                     ": found '" + shown_name(term) + "'");
+      refuse_item(keys.path(at), {"it must have the terms c2p and p2c alone in ", keys.name(),
+                                  ": found '", shown_name(term), "'"});
     }
     terms.insert(term);
   };

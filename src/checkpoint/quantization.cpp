@@ -107,7 +107,7 @@ void refuse_quantized(const Safetensors& file, const std::string& weight) {
   const std::string quantization =
       quantization_text({file.tensors(), weight.substr(0, weight.size() - kWeight.size())});
   if (quantization.empty()) return;
-  refuse_item(weight, "it must not be quantized in " + file.name() + ", but has " + quantization);
+  refuse_item(weight, {"it must not be quantized in ", file.name(), ", but has ", quantization});
 }
 
 }  // namespace eigenscope

@@ -173,12 +173,12 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
   if (family.needs_scaling && !keys.has(key) && !model.is_null("rope_scaling") &&
       !model.is_null("rope_parameters")) {
-    refuse_item("rope_scaling", "it must be given in " + keys.name() +
-                                    ", or be null, as models of this type have one without it");
+    refuse_item("rope_scaling", {"it must be given in ", keys.name(),
+                                 ", or be null, as models of this type have one without it"});
   }
   if (keys.has("factor") && !keys.has(key)) {
     refuse_item(keys.path("rope_type"),
-                "it must be given beside '" + keys.path("factor") + "' in " + keys.name());
+                {"it must be given beside '", keys.path("factor"), "' in ", keys.name()});
   }
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
@@ -206,8 +206,8 @@ void check_objects(const ConfigKeys& keys, std::string_view kind) {
           object == "rope_parameters" && (name == kFullAttention || name == kSlidingAttention);
       if (inner.value(name) != "an object" || (of_kind && !kind.empty())) continue;
       refuse_item(inner.path(name),
-                  "it must be left out of " + inner.name() +
-                      (of_kind ? ", which names no layers of this kind" : ", as it is not read"));
+                  {"it must be left out of ", inner.name(),
+                   (of_kind ? ", which names no layers of this kind" : ", as it is not read")});
     }
   }
 }
@@ -217,9 +217,9 @@ void check_base(const ConfigKeys& keys, double base) {
   const ConfigKeys scaling = keys.in({"rope_scaling."});
   const auto other = scaling.number(kBase, 1, kLargestBase);
   if (!other || *other == base) return;
-  refuse_item(scaling.path(kBase), "it must be left out or " + shown(base) +
-                                       ", the base of the model, but is " + shown(*other) + " in " +
-                                       keys.name());
+  refuse_item(scaling.path(kBase),
+              {"it must be left out or ", shown(base), ", the base of the model, but is ",
+               shown(*other), " in ", keys.name()});
 }
 
 /// Those of the scaling that holds in all layers.
@@ -278,18 +278,18 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                            .value_or(family.default_share);
   const auto told = keys.number(family.width, 0, static_cast<double>(head_width));
   if (!family.width.empty() && !told && !at.is_none()) {
-    refuse_item(family.width, "it must be given in a config.json of the family " +
-                                  std::string(row.name) + " for an offset other than 0");
+    refuse_item(family.width, {"it must be given in a config.json of the family ", row.name,
+                               " for an offset other than 0"});
   }
   const double width = told.value_or(share * static_cast<double>(head_width));
   const auto turned = static_cast<Index>(width);
   if (turned % 2 != 0 && !at.is_none()) {
     const std::string_view given = any.has(family.share) ? family.share : kShare;
     const std::string key = any.has(given) ? any.path(given) : std::string(family.share);
-    refuse_item(told ? keys.path(family.width) : key,
-                "it must make an even number of the " + std::to_string(head_width) +
-                    " coordinates of a head turn, but makes " + std::to_string(turned) + " in " +
-                    keys.name());
+    refuse_item(
+        told ? keys.path(family.width) : key,
+        {"it must make an even number of the ", std::to_string(head_width),
+         " coordinates of a head turn, but makes ", std::to_string(turned), " in ", keys.name()});
   }
   rotary.turned = 2 * (turned / 2);
   if (const auto local = local_base(keys, family, kind); local && !own.has(kBase)) {
@@ -319,8 +319,8 @@ double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family) {
   if (part.value_or(0) == 0) return 1;
   const auto factor = scaling.number("factor", 1, kLargestFactor);
   if (!factor) {
-    refuse_item(scaling.path("factor"), "it is missing in " + keys.name() + ", though '" +
-                                            scaling.path("mscale_all_dim") + "' is there");
+    refuse_item(scaling.path("factor"), {"it is missing in ", keys.name(), ", though '",
+                                         scaling.path("mscale_all_dim"), "' is there"});
   }
   const double root = 0.1 * *part * std::log(*factor) + 1;
   return root * root;

@@ -89,8 +89,8 @@ Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::s
       info.shard = number;
       const auto [place, added] = header_.tensors.emplace(tensor, std::move(info));
       if (added) continue;
-      refuse_item(tensor, "it is both in " + shard_name(place->second.shard) + " and in " +
-                              shard_name(number));
+      refuse_item(tensor, {"it is both in ", shard_name(place->second.shard), " and in ",
+                           shard_name(number)});
     }
     header_.metadata.merge(header.metadata);
   }
@@ -137,12 +137,12 @@ template <class Real>
 void Safetensors::read_as(const std::string& name, std::uint64_t first, std::span<Real> out) const {
   const TensorInfo& info = tensor(name);
   if (!is_decodable(info.dtype)) {
-    refuse_item(name, "its type must be F16, BF16, F32 or F64 to be read as numbers, but it is " +
-                          std::string(dtype_name(info.dtype)) + " in " + shard_name(info.shard));
+    refuse_item(name, {"its type must be F16, BF16, F32 or F64 to be read as numbers, but it is ",
+                       dtype_name(info.dtype), " in ", shard_name(info.shard)});
   }
   const std::uint64_t count = element_count(info);
   if (first > count || out.size() > count - first) {
-    refuse_item(name, "the tensor has only " + std::to_string(count) + " elements");
+    refuse_item(name, {"the tensor has only ", std::to_string(count), " elements"});
   }
   const std::uint64_t width = dtype_bits(info.dtype) / 8;
   const auto most =
@@ -166,7 +166,7 @@ void Safetensors::read_bytes(const std::string& name, std::uint64_t first,
   const TensorInfo& info = tensor(name);
   const std::uint64_t size = info.end - info.begin;
   if (first > size || out.size() > size - first)
-    refuse_item(name, "the tensor has only " + std::to_string(size) + " bytes");
+    refuse_item(name, {"the tensor has only ", std::to_string(size), " bytes"});
   const Shard& shard = shards_[info.shard];
   shard.source->read(shard.data_start + info.begin + first, out);
 }
@@ -175,15 +175,15 @@ Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t be
                                        std::uint64_t end) const {
   const TensorInfo& info = tensor(name);
   if (info.shape.size() != 2) {
-    refuse_item(name, "its shape " + shape_text(info) + " is not a matrix");
+    refuse_item(name, {"its shape ", shape_text(info), " is not a matrix"});
   }
   if (begin > end || end > info.shape[0]) {
-    refuse_item(name, "its shape " + shape_text(info) + " has no rows " + std::to_string(begin) +
-                          " to " + std::to_string(end));
+    refuse_item(name, {"its shape ", shape_text(info), " has no rows ", std::to_string(begin),
+                       " to ", std::to_string(end)});
   }
   const std::uint64_t columns = info.shape[1];
   if (!fits_index(end - begin, columns)) {
-    refuse_item(name, "its shape " + shape_text(info) + " is too large to read");
+    refuse_item(name, {"its shape ", shape_text(info), " is too large to read"});
   }
   Eigen::MatrixXd rows(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(columns));
   if (rows.size() == 0) return rows;
@@ -207,10 +207,10 @@ Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t be
 std::vector<double> Safetensors::read_vector(const std::string& name) const {
   const TensorInfo& info = tensor(name);
   if (info.shape.size() != 1) {
-    refuse_item(name, "its shape " + shape_text(info) + " is not a vector");
+    refuse_item(name, {"its shape ", shape_text(info), " is not a vector"});
   }
   if (!fits_index(info.shape[0], 1)) {
-    refuse_item(name, "its shape " + shape_text(info) + " is too large to read");
+    refuse_item(name, {"its shape ", shape_text(info), " is too large to read"});
   }
   std::vector<double> values(static_cast<std::size_t>(info.shape[0]));
   read_elements(name, 0, values);

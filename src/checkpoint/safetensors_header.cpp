@@ -249,7 +249,7 @@ void check_tiling(const std::map<std::string, TensorInfo>& tensors, std::uint64_
   for (const Entry tensor : order) {
     const std::uint64_t begin = tensor->second.begin;
     if (begin < covered) {
-      refuse_item(tensor->first, "its data overlaps that of '" + shown_name(previous->first) + "'");
+      refuse_item(tensor->first, {"its data overlaps that of '", shown_name(previous->first), "'"});
     }
     if (begin > covered) {
       throw FormatError(

@@ -41,7 +41,7 @@ class ShardIndexReader final : public JsonEvents {
     if (!in_map()) return other();
     check_file(value);
     if (!index_.file_of_.emplace(tensor_, std::move(value)).second) {
-      refuse_item(tensor_, "it is in " + index_.name_ + " twice");
+      refuse_item(tensor_, {"it is in ", index_.name_, " twice"});
     }
   }
   void natural(std::uint64_t) override { other(); }
@@ -73,12 +73,12 @@ class ShardIndexReader final : public JsonEvents {
           return c < ' ' || c == 0x7f || c == '/' || c == '\\' || c == ':';
         });
     if (plain && (file.ends_with(".safetensors") || file.ends_with(".bin"))) return;
-    refuse_item(tensor_, "its file '" + shown_name(file) + "' in " + index_.name_ +
-                             " is not the name of a .safetensors or .bin file in the same folder");
+    refuse_item(tensor_, {"its file '", shown_name(file), "' in ", index_.name_,
+                          " is not the name of a .safetensors or .bin file in the same folder"});
   }
 
   [[noreturn]] void refuse_value() const {
-    refuse_item(tensor_, "its file in " + index_.name_ + " must be a string");
+    refuse_item(tensor_, {"its file in ", index_.name_, " must be a string"});
   }
   [[noreturn]] void fail(const std::string& message) const {
     throw FormatError(index_.name_, message);
@@ -123,7 +123,7 @@ void ShardIndex::check(const Safetensors& tensors) const {
     const bool there = found != tensors.tensors().end() &&
                        file_name(tensors.shard_name(found->second.shard)) == file;
     if (!there) {
-      refuse_item(tensor, "it is not in " + shown_name(file) + ", where " + name_ + " has it");
+      refuse_item(tensor, {"it is not in ", shown_name(file), ", where ", name_, " has it"});
     }
   }
 }
@@ -139,7 +139,7 @@ std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteS
     const bool there = std::any_of(shards.begin(), shards.end(), [&](const auto& shard) {
       return file_name(shard->name()) == file;
     });
-    if (!there) refuse_item(file, "it is missing; " + index->name() + " names it");
+    if (!there) refuse_item(file, {"it is missing; ", index->name(), " names it"});
   }
   auto tensors = std::make_shared<const Safetensors>(
       std::move(shards), index->name(), [&](const std::string& tensor, const ByteSource& shard) {

@@ -183,7 +183,7 @@ bool is_big_endian(const ZipDirectory& archive, const std::string& prefix) {
       archive.text_at(archive.begin_of(name), std::min(found->second.size, kLongest + 1));
   if (order == "big") return true;
   if (order != "little")
-    refuse_item(name, "it must be little or big, but is '" + shown_name(order) + "'");
+    refuse_item(name, {"it must be little or big, but is '", shown_name(order), "'"});
   return false;
 }
 
@@ -236,7 +236,7 @@ std::shared_ptr<ByteSource> safetensors_of_torch(std::shared_ptr<ByteSource> sou
     const auto type = std::find_if(kStorages.begin(), kStorages.end(),
                                    [&](const auto& it) { return it.name == tensor.type; });
     if (type == kStorages.end()) {
-      refuse_item(key.text, "its type " + shown_name(tensor.type) + " is not one of .safetensors");
+      refuse_item(key.text, {"its type ", shown_name(tensor.type), " is not one of .safetensors"});
     }
     const std::uint64_t count = elements_of(key.text, tensor);
     std::vector<std::uint64_t> shape = tensor.shape;

@@ -84,7 +84,7 @@ class TrainerStateReader final : public JsonEvents {
   void scalar(const std::string& shown) {
     if (at_step()) refuse_step(shown);
     if (loss() < kLosses.size())
-      refuse_item(file_, "log_history must have numbers as '" + entry_ + "': found " + shown);
+      refuse_item(file_, {"log_history must have numbers as '", entry_, "': found ", shown});
   }
   void scalar(const std::string& shown, double number) {
     if (at_step()) refuse_step(shown);

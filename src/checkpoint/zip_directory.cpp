@@ -118,7 +118,7 @@ std::uint64_t ZipDirectory::begin_of(const std::string& name) const {
   if (!local.starts_with(kLocal)) refuse_item(name, "it must be where the directory says");
   const std::uint64_t begin = file.header + kLocalBytes + u16(local, 26) + u16(local, 28);
   if (begin > archive_->size() || file.size > archive_->size() - begin) {
-    refuse_item(name, "it must lie inside " + archive_->name() + "; is the file cut off?");
+    refuse_item(name, {"it must lie inside ", archive_->name(), "; is the file cut off?"});
   }
   return begin;
 }

@@ -20,7 +20,7 @@ constexpr std::uint64_t kLargestPatch = 1024;  // pixels
 
 [[noreturn]] void refuse_shape(const TensorInfo& info, const std::string& name,
                                const std::string& wanted) {
-  refuse_item(name, "its shape must be " + wanted + ", found " + shape_text(info));
+  refuse_item(name, {"its shape must be ", wanted, ", found ", shape_text(info)});
 }
 
 /// The rows of a table of `width` columns, before which sides of 1 may stand.

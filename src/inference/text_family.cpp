@@ -48,8 +48,8 @@ Activation activation_of(const ForwardNames& names, const ConfigKeys& keys) {
   for (const ActivationName& each : kActivations) {
     if (each.name == *name) return each.kind;
   }
-  refuse_item(key, "'" + shown_name(*name) + "' in " + keys.name() +
-                       " is not supported; supported: " + Choices(kActivations).joined());
+  refuse_item(key, {"'", shown_name(*name), "' in ", keys.name(),
+                    " is not supported; supported: ", Choices(kActivations).joined()});
 }
 
 FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config) {

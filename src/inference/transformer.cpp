@@ -53,9 +53,9 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   const std::string_view count_key = attention().layer_count_key;
   const auto told = keys.integer(count_key, kMostLayers);
   if (names().layers_key.empty() && told && *told > static_cast<std::uint64_t>(stored_)) {
-    refuse_item(keys.path(count_key), "it must count the layers of the file, " +
-                                          std::to_string(stored_) + ", but is " +
-                                          std::to_string(*told) + " in " + keys.name());
+    refuse_item(keys.path(count_key),
+                {"it must count the layers of the file, ", std::to_string(stored_), ", but is ",
+                 std::to_string(*told), " in ", keys.name()});
   }
   read_layers(keys);
   read_config(keys);
@@ -122,8 +122,8 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (const auto& [key, value] :
        {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
     if (!rules.causal || keys.flag(key) != value) continue;
-    refuse_item(keys.path(key), "it must be left out in " + keys.name() +
-                                    " for this family, whose tokens see earlier ones alone");
+    refuse_item(keys.path(key), {"it must be left out in ", keys.name(),
+                                 " for this family, whose tokens see earlier ones alone"});
   }
   for (const char* const key : {"attention_bias", "enable_bias"}) check_biases(keys, key);
   const MaskedHead& head = names().masked_head;
@@ -184,7 +184,7 @@ void Transformer::check_biases(const ConfigKeys& keys, const char* key) const {
     const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
     if (!tensors_->tensors().contains(bias)) continue;
     refuse_item(keys.path(key),
-                "it is false in " + keys.name() + ", but the file has '" + shown_name(bias) + "'");
+                {"it is false in ", keys.name(), ", but the file has '", shown_name(bias), "'"});
   }
 }
 
@@ -240,7 +240,7 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   const bool fused = match_.family->fused();
   const Index rows = fused ? entering_width(layer) : sides(attention().query_weight, layer)[1];
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
-    refuse_item(item, std::to_string(count) + " in " + keys.name() + " does not divide " + what);
+    refuse_item(item, {std::to_string(count), " in ", keys.name(), " does not divide ", what});
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rules.value_width = rows / rules.heads;
@@ -248,9 +248,8 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   const auto told_width = fused ? std::nullopt : keys.integer(width_key, kLargestSide);
   if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
     refuse_item(full_name(attention().query_weight, layer),
-                "its shape makes heads of width " + std::to_string(rules.head_width) + ", but '" +
-                    keys.path(width_key) + "' in " + keys.name() + " is " +
-                    std::to_string(*told_width));
+                {"its shape makes heads of width ", std::to_string(rules.head_width), ", but '",
+                 keys.path(width_key), "' in ", keys.name(), " is ", std::to_string(*told_width)});
   }
   if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
@@ -282,10 +281,10 @@ void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rul
   rules.value_width = latent_.values;
   if (rules.head_width == latent_.turned + latent_.compressed) return;
   const std::string name = full_name(attention().query_weight, layer);
-  refuse_item(name, "its shape " + shape_text(tensors_->tensor(name)) + " does not fit " +
-                        std::to_string(rules.heads) + " heads of 'qk_nope_head_dim' " +
-                        std::to_string(latent_.compressed) + " and 'qk_rope_head_dim' " +
-                        std::to_string(latent_.turned) + " in " + keys.name());
+  refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " does not fit ",
+                     std::to_string(rules.heads), " heads of 'qk_nope_head_dim' ",
+                     std::to_string(latent_.compressed), " and 'qk_rope_head_dim' ",
+                     std::to_string(latent_.turned), " in ", keys.name()});
 }
 
 bool Transformer::embeds_positions() const {
@@ -309,8 +308,8 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
 VectorXf Transformer::read_bias(const std::string& name, Index size) const {
   const TensorInfo& info = tensors_->tensor(name);
   if (info.shape != std::vector<std::uint64_t>{static_cast<std::uint64_t>(size)}) {
-    refuse_item(name, "its shape " + shape_text(info) + " is not [" + std::to_string(size) +
-                          "], the shape that the other tensors imply");
+    refuse_item(name, {"its shape ", shape_text(info), " is not [", std::to_string(size),
+                       "], the shape that the other tensors imply"});
   }
   VectorXf values(size);
   read_finite(*tensors_, name, 0, values.data(), size);
@@ -319,8 +318,8 @@ VectorXf Transformer::read_bias(const std::string& name, Index size) const {
 
 MatrixXf Transformer::read_rows(const std::string& name, Index first, Index count) const {
   if (matrix_shape(*tensors_, name)[1] != embedding_width_) {
-    refuse_item(name, "its shape " + shape_text(tensors_->tensor(name)) +
-                          " does not fit the width " + std::to_string(embedding_width_));
+    refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " does not fit the width ",
+                       std::to_string(embedding_width_)});
   }
   MatrixXf values(embedding_width_, count);
   read_finite(*tensors_, name, first * embedding_width_, values.data(), values.size());
@@ -614,8 +613,8 @@ StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
     const auto rows = static_cast<std::uint64_t>(out);
     if (info.shape.size() != 2 || info.shape[0] <= static_cast<std::uint64_t>(expert) ||
         info.shape[1] != rows) {
-      refuse_item(bias, "its shape " + shape_text(info) + " must be the number of experts and " +
-                            std::to_string(rows));
+      refuse_item(bias, {"its shape ", shape_text(info), " must be the number of experts and ",
+                         std::to_string(rows)});
     }
     VectorXf values(out);
     read_finite(*tensors_, bias, expert * out, values.data(), out);
@@ -637,11 +636,11 @@ StoredMixture Transformer::mixture(int layer) const {
   const Index experts = sides(names.router.weight, layer)[1];
   const Index best = experts / router_.groups * router_.best_groups;
   if (experts % router_.groups != 0 || best > experts || router_.chosen > best) {
-    refuse_item(full_name(names.router.weight, layer),
-                "its " + std::to_string(experts) + " experts must make " +
-                    std::to_string(router_.groups) + " groups of one size, of which " +
-                    std::to_string(router_.best_groups) + " must have the " +
-                    std::to_string(router_.chosen) + " experts of a token");
+    refuse_item(
+        full_name(names.router.weight, layer),
+        {"its ", std::to_string(experts), " experts must make ", std::to_string(router_.groups),
+         " groups of one size, of which ", std::to_string(router_.best_groups), " must have the ",
+         std::to_string(router_.chosen), " experts of a token"});
   }
   StoredMixture mixture;
   mixture.router.rules = router_;

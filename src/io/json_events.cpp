@@ -132,6 +132,12 @@ void refuse_item(std::string_view name, const std::string& message) {
   throw FormatError(shown_name(name), message);
 }
 
+void refuse_item(std::string_view name, std::initializer_list<std::string_view> parts) {
+  std::string message;
+  for (const std::string_view part : parts) message += part;
+  refuse_item(name, message);
+}
+
 FormatError in_file(const FormatError& error, const std::string& file) {
   const std::string said = error.what();
   if (said.find(file) != std::string::npos) return error;

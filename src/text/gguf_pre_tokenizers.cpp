@@ -135,9 +135,9 @@ const GgufPreTokenizer& gguf_pre_tokenizer(const std::string& name) {
   if (row != kPreTokenizers.end()) return *row;
   std::string known;
   for (const GgufPreTokenizer& it : kPreTokenizers) known += it.names;
-  refuse_item("tokenizer.ggml.pre", "the pre-tokenizer '" + shown_name(name) +
-                                        "' is not supported; supported: " + known +
-                                        "(a tokenizer.json beside the file is read instead)");
+  refuse_item("tokenizer.ggml.pre",
+              {"the pre-tokenizer '", shown_name(name), "' is not supported; supported: ", known,
+               "(a tokenizer.json beside the file is read instead)"});
 }
 
 }  // namespace eigenscope

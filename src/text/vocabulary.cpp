@@ -9,14 +9,14 @@ namespace eigenscope {
 
 void Vocabulary::add(const std::string& token, std::uint64_t id) {
   if (id >= kMostTokens) {
-    refuse_item(token, "its id " + std::to_string(id) + " is out of range; it must be below " +
-                           std::to_string(kMostTokens));
+    refuse_item(token, {"its id ", std::to_string(id), " is out of range; it must be below ",
+                        std::to_string(kMostTokens)});
   }
   const int number = static_cast<int>(id);
   const auto [place, is_new] = tokens_.emplace(number, token);
   if (!is_new && place->second != token) {
-    refuse_item(token, "its id " + std::to_string(id) + " is also that of '" +
-                           shown_name(place->second) + "'");
+    refuse_item(token, {"its id ", std::to_string(id), " is also that of '",
+                        shown_name(place->second), "'"});
   }
   ids_[token] = number;
   longest_ = std::max(longest_, token.size());
