@@ -114,7 +114,6 @@ def written_here():
     """Families and settings that the reference numbers lack."""
     yield "llama-f64", *_llama("llama", dtype=np.float64)
     yield "llama-f16", *_llama("llama", dtype=np.float16)
-    yield "llama-scale", *_llama("llama", {"attention_multiplier": 0.3})
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
     yield "llama-yarn", *_llama("llama", {"rope_scaling": yarn, "partial_rotary_factor": 0.5})
     yield "llama-yarn-mscale", *_llama("llama", {"rope_scaling": {**yarn, "mscale": 0.7, "mscale_all_dim": 1.0}})
