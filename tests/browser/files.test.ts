@@ -96,13 +96,14 @@ const MODEL = HEADS * WIDTH;
 /** A model of 8 heads. The queries of head 0 in layer 1 are zero, as after pruning. */
 const PRUNED = safetensorsOf(
   Object.fromEntries(
-    [0, 1].flatMap((layer) =>
-      ['q_proj', 'k_proj'].map((kind, at) => {
+    [0, 1].flatMap((layer) => [
+      [`model.layers.${layer}.input_layernorm.weight`, { shape: [MODEL], value: () => 1 }],
+      ...['q_proj', 'k_proj'].map((kind, at) => {
         const isPruned = (i: number) => layer === 1 && kind === 'q_proj' && i < WIDTH * MODEL;
         const value = (i: number) => (isPruned(i) ? 0 : waves(2 * layer + at)(i));
         return [`model.layers.${layer}.self_attn.${kind}.weight`, { shape: [MODEL, MODEL], value }];
       }),
-    ),
+    ]),
   ),
 );
 const CONFIG = JSON.stringify({ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL });
