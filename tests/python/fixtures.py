@@ -128,7 +128,7 @@ def written_here():
     yield "granite-default", *_llama("granite")
     windows = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}
     yield "cohere2-default", *_llama("cohere2")
-    for setting in (windows, {"layer_types": windows["layer_types"]}):
+    for setting in (windows,):
         yield f"exaone4-{len(setting)}", *_normed("exaone4", setting)
     yield "olmo3-yarn", *_normed("olmo3", {**windows, "rope_scaling": yarn})
     yield "minimax-yarn", *_normed("minimax_m2", {"rope_scaling": yarn, "rotary_dim": 2})
