@@ -118,9 +118,10 @@ AdapterRules rules_of(const Config& config) {
   const std::string begun = config.value("init_lora_weights");
   constexpr std::array<std::string_view, 5> kPlain{"", "true", "false", "gaussian", "eva"};
   if (std::find(kPlain.begin(), kPlain.end(), begun) == kPlain.end()) {
-    refuse("init_lora_weights",
-           "it must be true, false, gaussian, eva or left out, but is '" + shown_name(begun) +
-               "'; save the adapter with peft's path_initial_model_for_weight_conversion");
+    refuse_item(
+        "init_lora_weights",
+        {"it must be true, false, gaussian, eva or left out, but is '", shown_name(begun), "' in ",
+         config.name(), "; save the adapter with peft's path_initial_model_for_weight_conversion"});
   }
   const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
   if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");

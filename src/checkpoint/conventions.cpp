@@ -340,7 +340,8 @@ class KeyGuards {
                                    ", which does not implement another value");
   }
 
-  /// Refuses a list with another number of elements than there are layers, but for one without any.
+  /// Refuses a list with another number of elements than there are layers, with or without those for multi-token
+  /// prediction, but for one without any.
   void check_length(std::string_view list) const {
     const std::string key(list);
     std::uint64_t length = 0;
@@ -349,7 +350,8 @@ class KeyGuards {
     const std::string_view count_key = stack_.stack.names->layer_count_key;
     const auto count = keys_.integer(count_key, kMostLayers);
     const auto last = static_cast<std::uint64_t>(stack_.stack.layers.back().layer);
-    if (count ? length == *count : length > last) return;
+    const auto more = keys_.integer("num_nextn_predict_layers", kMostLayers).value_or(0);
+    if (count ? length == *count || length == *count + more : length > last) return;
     refuse_item(keys_.path(key),
                 {"it must have one element for each layer, ",
                  (count ? std::to_string(*count) + " as '" + keys_.path(count_key) + "' says"

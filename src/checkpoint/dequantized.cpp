@@ -710,37 +710,16 @@ class DequantizedView final : public SafetensorsView {
   LastParts<DecodingTables> tables_;
 };
 
-/// Tensors of a quantized layer that are read with its codes, or that belong to the activations.
-constexpr std::array<std::string_view, 30> kOfQuantization{"weight",
-                                                           "qweight",
-                                                           "weight_packed",
-                                                           "weight_scale",
-                                                           "weight_scale_inv",
-                                                           "weight_scale_2",
-                                                           "weight_global_scale",
-                                                           "weight_zero_point",
-                                                           "weight_shape",
-                                                           "scales",
-                                                           "biases",
-                                                           "qzeros",
-                                                           "g_idx",
-                                                           "SCB",
-                                                           "weight_format",
-                                                           "weight.absmax",
-                                                           "weight.quant_map",
-                                                           "weight.nested_absmax",
-                                                           "weight.nested_quant_map",
-                                                           "weight.quant_state.bitsandbytes__nf4",
-                                                           "weight.quant_state.bitsandbytes__fp4",
-                                                           "input_scale",
-                                                           "input_global_scale",
-                                                           "input_zero_point",
-                                                           "activation_scale",
-                                                           "output_scale",
-                                                           "output_zero_point",
-                                                           "k_scale",
-                                                           "v_scale",
-                                                           "q_scale"};
+/// Endings of the tensors of a quantized layer that are read with its codes, or that belong to the activations, between
+/// spaces.
+constexpr std::string_view kOfQuantization =
+    " weight qweight weight_packed weight_scale weight_scale_inv weight_scale_2 "
+    "weight_global_scale weight_zero_point weight_shape scales biases qzeros g_idx SCB "
+    "weight_format weight.absmax weight.quant_map weight.nested_absmax "
+    "weight.nested_quant_map weight.quant_state.bitsandbytes__nf4 "
+    "weight.quant_state.bitsandbytes__fp4 input_scale input_global_scale "
+    "input_zero_point activation_scale output_scale output_zero_point k_scale v_scale "
+    "q_scale ";
 
 constexpr std::string_view kBlocks = "_blocks";
 
@@ -822,8 +801,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
     for (std::size_t dot = name.find('.'); dot != std::string::npos && !belongs;
          dot = name.find('.', dot + 1)) {
       belongs = bases.contains(name.substr(0, dot + 1)) &&
-                std::find(kOfQuantization.begin(), kOfQuantization.end(), name.substr(dot + 1)) !=
-                    kOfQuantization.end();
+                kOfQuantization.find(" " + name.substr(dot + 1) + " ") != std::string_view::npos;
     }
     // Scales of the cache of keys and values, beside the weights.
     const bool scales_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");

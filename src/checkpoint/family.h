@@ -104,7 +104,7 @@ struct RotaryKeys {
   bool scales_logits = false;
   /// Positions have two axes, so that there is no offset but 0.
   bool two_axes = false;
-  /// A config without a scaling, or null for it, has one that is not written there.
+  /// A config that leaves out the scaling has one that is not written there; null is none.
   bool needs_scaling = false;
 };
 

@@ -618,8 +618,9 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
       check_keys(keys, {*part.family, stack, width}, claims);
       if (!stack.beyond.empty()) plan.notes.push_back(note_of_beyond(stack));
+      if (settings.mapping) continue;
       const std::string absent = note_of_absent(part, stack, keys, file);
-      if (!absent.empty() && !settings.mapping) plan.notes.push_back(absent);
+      if (!absent.empty()) plan.notes.push_back(absent);
     }
     check_tensors(part, file.tensors(), claims);
     if (!part.unknown.empty()) plan.notes.push_back(note_of_unknown(part));

@@ -76,7 +76,9 @@ class Attention:
     head_width: str = "head_dim"
     width: str = "hidden_size"
     default_heads: int = 0  # where the configuration has no count
-    query_scalar: int = 0  # where the configuration has no `query_pre_attn_scalar`; 0: the head width
+    scale: str = ""  # key of the configuration with the scale of the logits itself
+    query_scalar: int = 0  # where the configuration has no such scale, nor `scalar`; 0: the head width
+    scalar: str = ""  # key of the number that takes the place of the head width in 1/sqrt(d_h)
     yarn_scales: bool = False  # "mscale_all_dim" of the rotary scaling also multiplies all logits
     rotary: float = 0.0  # part of a head's coordinates that positions turn, unless the configuration has it; 0: none
     rotary_key: str = "partial_rotary_factor"
@@ -87,6 +89,7 @@ class Attention:
     window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
     window_every: int = 0  # each so many-eth layer has no sliding window, unless `layer_types` lists them
     rotary_in: str = ""  # "window": where layers have sliding windows, others turn nothing
+    without_window: str = ""  # "all" or "none" of the layers of these turn where `sliding_window` is null
     scaled_in: str = ""  # "full": the angles of layers with a sliding window are not scaled
     bare_first: bool = False  # layer 0 has no norm before its attention
     norm_first: str = ""  # key of a switch: false for a model whose norms come after, with nothing to fold
@@ -214,7 +217,7 @@ _GPT2 = Attention(
 )
 
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
-_GRANITE = _llama(query_scalar=1)  # logits are not divided by sqrt(d_h)
+_GRANITE = _llama(query_scalar=1, scale="attention_multiplier")  # logits are not divided by sqrt(d_h)
 
 # Types of config.json whose conventions are known. Another one is refused, whatever the names of its tensors.
 TYPES = {
@@ -275,15 +278,16 @@ TYPES = {
     **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe"), (_llama(**_NORMS),)),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
-    "exaone4": (replace(_OLMO2, window_every=4, rotary_in="window"),),
+    "exaone4": (replace(_OLMO2, window=4096, window_every=4, rotary_in="window", without_window="all"),),
     "gemma": (_llama(gains="plus_one"),),
-    "gemma2": (_llama(gains="plus_one", query_scalar=256),),
+    "gemma2": (_llama(gains="plus_one", query_scalar=256, scalar="query_pre_attn_scalar"),),
     **dict.fromkeys(
         ("gemma3_text", "gemma3"),
         (
             _llama(
                 gains="plus_one",
                 query_scalar=256,
+                scalar="query_pre_attn_scalar",
                 windows=True,
                 default_heads=8,
                 parts=("gemma3_text",),
@@ -312,7 +316,7 @@ TYPES = {
     "llama4_text": (_llama(rotary_every=4, normalizes="use_qk_norm"),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
-    "cohere2": (_llama(window=4096, window_every=4, rotary_in="window"),),
+    "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),
     "jamba": (replace(_llama(), rotary=0.0),),
     "phi": (
         replace(
@@ -433,6 +437,10 @@ class _Keys:
             if part.get(key) is not None:
                 return part[key]
         return default
+
+    def is_null(self, key):
+        """Whether a part has the key as None, and none has a value."""
+        return self.get(key) is None and any(key in part for part in self.parts)
 
     def number(self, key, default=None):
         value = self.get(key, default)
@@ -588,7 +596,10 @@ def _scale_of_turned(attention, keys, layer, head_width):
     if attention.rotary_if and keys.get(attention.rotary_if[0]) != attention.rotary_if[1]:
         return unused
     has_window = _has_window(attention, keys, layer)
-    if attention.rotary_in == "window" and has_window is False:
+    if attention.without_window and keys.is_null("sliding_window"):
+        if attention.without_window == "none":
+            return unused
+    elif attention.rotary_in == "window" and has_window is False:
         return unused
     if attention.rotary_every:
         listed = keys.get("no_rope_layers") or []
@@ -649,7 +660,7 @@ def _logit_factor(kind, scaling, keys):
     elif kind == "yarn":
         whole, part = scaling.get("mscale_all_dim"), scaling.get("mscale")
         factor = 0.1 * math.log(stretch) + 1
-        if whole is not None and part is not None:
+        if whole and part:  # of 0 the original sees no more than of one that is left out
             factor = (0.1 * part * math.log(stretch) + 1) / (0.1 * whole * math.log(stretch) + 1)
     else:
         factor = math.sqrt(1 + math.log(stretch) / math.log(length))
@@ -658,10 +669,14 @@ def _logit_factor(kind, scaling, keys):
 
 def _logit_scale(keys, attention, head_width):
     """What the model multiplies its logits by, over 1/sqrt(d_h)."""
-    if keys.get("attention_multiplier") is not None:
-        return keys.number("attention_multiplier") * math.sqrt(head_width)
-    if attention.query_scalar or keys.get("query_pre_attn_scalar") is not None:
-        return math.sqrt(head_width / keys.number("query_pre_attn_scalar", attention.query_scalar))
+    for key in ("attention_multiplier", "query_pre_attn_scalar"):
+        if key not in (attention.scale, attention.scalar) and keys.get(key) is not None:
+            raise ValueError(f"'{key}' must be left out of the configuration for this model type, which does not read it")
+    if attention.scale and keys.get(attention.scale) is not None:
+        return keys.number(attention.scale) * math.sqrt(head_width)
+    if attention.query_scalar:
+        told = keys.number(attention.scalar, attention.query_scalar) if attention.scalar else attention.query_scalar
+        return math.sqrt(head_width / told)
     scaling = keys.get("rope_scaling") or keys.get("rope_parameters") or {}
     if attention.yarn_scales and scaling.get("mscale_all_dim") is not None and scaling.get("factor") is not None:
         return (0.1 * scaling["mscale_all_dim"] * math.log(scaling["factor"]) + 1) ** 2

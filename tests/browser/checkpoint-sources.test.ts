@@ -19,6 +19,7 @@ function tiny(scale: number): Buffer {
   return safetensorsOf({
     'h.0.attn.c_attn.weight': { shape: [4, 12], value },
     'h.0.attn.c_attn.bias': { shape: [12], value },
+    'h.0.ln_1.weight': { shape: [4], value: () => 1 },
   });
 }
 
@@ -67,7 +68,7 @@ test('shards with an index are one checkpoint, and a missing one is named', asyn
 });
 
 test('shards of torch.save with their index are one checkpoint, and a missing one is named', async () => {
-  const { page, errors } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model?fold_gains=no`);
   const file = (path: string) => readFileSync(`${root}tests/${path}`);
   const [first, second] = ['pytorch_model-00001-of-00002.bin', 'pytorch_model-00002-of-00002.bin'];
   const map = { 'embed_tokens.weight': first, 'a.weight': second };
@@ -262,7 +263,9 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   const folder = temporaryFolder(onTestFinished);
   const file = join(folder, 'model.safetensors');
   // Four heads of width 2 that share two keys: 8 rows of queries, 4 of keys, 4 of values.
-  const write = (name: string) => writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) } }));
+  const norm = { 'model.layers.0.input_layernorm.weight': { shape: [8], value: () => 1 } };
+  const write = (name: string) =>
+    writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) }, ...norm }));
   const report = page.locator('[data-report]', { hasText: '4 heads of model.safetensors' });
   const heads = page.locator('#heads-count');
   const keyHeads = page.locator('#field-model-map_key_heads');

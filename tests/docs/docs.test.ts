@@ -176,9 +176,10 @@ test('every file of docs is linked from README.md or another text', () => {
   expect(texts.filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([]);
 });
 
-test('package.json, CHANGELOG and CITATION name the same version', () => {
+test('package.json, CHANGELOG, CITATION and the example of the library name the same version', () => {
   const { version } = JSON.parse(read('package.json'));
   const [, newest, date] = read('CHANGELOG.md').match(/^## (\S+) \((\S+)\)$/m) ?? [];
   expect(newest).toBe(version);
+  expect(read('docs/library.md')).toContain(`find_package(eigenscope ${version.replace(/\.\d+$/, '')} REQUIRED)`);
   expect(read('CITATION.cff')).toContain(`\nversion: ${version}\ndate-released: '${date}'\n`);
 });

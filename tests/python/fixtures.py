@@ -114,9 +114,12 @@ def written_here():
     """Families and settings that the reference numbers lack."""
     yield "llama-f64", *_llama("llama", dtype=np.float64)
     yield "llama-f16", *_llama("llama", dtype=np.float16)
+    yield "granite-scale", *_llama("granite", {"attention_multiplier": 0.3})
+    yield "gemma2-scale", *_llama("gemma2", {"query_pre_attn_scalar": 7})
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
     yield "llama-yarn", *_llama("llama", {"rope_scaling": yarn, "partial_rotary_factor": 0.5})
     yield "llama-yarn-mscale", *_llama("llama", {"rope_scaling": {**yarn, "mscale": 0.7, "mscale_all_dim": 1.0}})
+    yield "llama-yarn-zero", *_llama("llama", {"rope_scaling": {**yarn, "mscale": 0, "mscale_all_dim": 1.0}})
     yield "llama-yarn-factor", *_llama("llama", {"rope_parameters": {**yarn, "attention_factor": 1.5}})
     longrope = {"rope_type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0]}
     lengths = {"max_position_embeddings": 64, "original_max_position_embeddings": 16}
@@ -128,8 +131,10 @@ def written_here():
     yield "granite-default", *_llama("granite")
     windows = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}
     yield "cohere2-default", *_llama("cohere2")
-    for setting in (windows,):
-        yield f"exaone4-{len(setting)}", *_normed("exaone4", setting)
+    for setting in (windows, {"layer_types": windows["layer_types"]}, {**windows, "sliding_window": None}):
+        size = setting.get("sliding_window", "default")
+        yield f"exaone4-{size}", *_normed("exaone4", setting)
+        yield f"cohere2-typed-{size}", *_llama("cohere2", setting)
     yield "olmo3-yarn", *_normed("olmo3", {**windows, "rope_scaling": yarn})
     yield "minimax-yarn", *_normed("minimax_m2", {"rope_scaling": yarn, "rotary_dim": 2})
     yield "glm4-norms", *_normed("glm4_moe", {"use_qk_norm": True})
