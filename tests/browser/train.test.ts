@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { count } from '../../web/charts/format';
 import { browser, csv, exported, fileAddress, go, host, openBrowser, saved, settled, visit } from './browser';
 import { ATTACHED, ended, open, press, resume, saveButton, status, steps, TINY } from './comparison';
 import { enter, pickModel, picked } from './gestures';
@@ -196,7 +197,7 @@ test('a step goes to the next row, a pause stops, a reset begins anew', async ()
   await press(page, 'runs-reset');
   await status(page, 'Ready');
   expect(await steps(page)).toEqual([0, 0]);
-  const question = `Discard baseline (step ${paused[0]} of 100,000)`;
+  const question = `Discard baseline (step ${count(paused[0]!)} of 100,000)`;
   expect(asked).toEqual(Array(2).fill(expect.stringContaining(question)));
   await press(page, 'runs-reset'); // nothing is lost
   expect(asked.length).toBe(2);
