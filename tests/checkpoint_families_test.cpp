@@ -1446,7 +1446,7 @@ TEST_CASE("models of vision and language: each part by its own family") {
 
 TEST_CASE("a config of several parts, and one that keeps rotary positions apart, are understood") {
   const Config config = Config::parse(
-      R"({"text_config":{"model_type":"llama","num_attention_heads":2,"num_key_value_heads":1,
+      R"({"text_config":{"model_type":"stablelm","num_attention_heads":2,"num_key_value_heads":1,
           "hidden_size":8},
           "rope_parameters":{"rope_theta":500.0,"partial_rotary_factor":0.5}})");
   HeadScan scan(open(write(llama("LLaMA", "llama"), "F32")), &config);

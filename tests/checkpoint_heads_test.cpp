@@ -309,6 +309,10 @@ TEST_CASE("a quantized weight is refused with the name of its quantization", "[c
        {fp8, {"weight_scale_inv", "BF16", {1, 1}}}},
       {"FP8 weights", {fp8}},
       {"INT8 weights", {{"weight", "I8", {8, 8}}, {"weight_scale", "F32", {8, 1}}}},
+      {"HQQ weights", {{"W_q", "U8", {4, 8}}, {"scale", "F16", {8, 1}}, {"zero", "F16", {8, 1}}}},
+      {"Quanto weights", {{"weight._data", "I8", {8, 8}}, {"weight._scale", "F32", {8, 1}}}},
+      {"AQLM weights", {{"codes", "I8", {8, 1, 1}}, {"codebooks", "F16", {1, 16, 1, 8}}}},
+      {"GPTQ (Marlin) weights", {{"B", "I32", {1, 16}}, {"s", "F16", {1, 8}}}},
       {"scaled weights", {{"weight", "F16", {8, 8}}, {"weight_scale", "F32", {1}}}},
   };
   for (const auto& [name, tensors] : expected) {

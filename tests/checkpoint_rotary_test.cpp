@@ -294,8 +294,14 @@ TEST_CASE("keys of rotary positions that contradict each other or are not read a
   CHECK(refused(R"("rope_theta":500,"rope_scaling":{"rope_type":"default","rope_theta":500})")
             .empty());
   // 5 of 16 coordinates, and 4.
-  CHECK(refused(R"("partial_rotary_factor":0.35)") == "partial_rotary_factor");
-  CHECK(refused(R"("partial_rotary_factor":0.25)").empty());
+  const std::string partial = R"("model_type":"stablelm","partial_rotary_factor":)";
+  CHECK(refused(partial + "0.35") == "partial_rotary_factor");
+  CHECK(refused(partial + "0.25").empty());
+  // LLaMA's heads turn whole.
+  CHECK(refused(R"("partial_rotary_factor":0.25)") == "partial_rotary_factor");
+  CHECK(refused(R"("rope_parameters":{"partial_rotary_factor":0.25})") ==
+        "rope_parameters.partial_rotary_factor");
+  CHECK(refused(R"("partial_rotary_factor":1)").empty());
   for (const std::string lists :
        {R"("layer_types":["full_attention"])", R"("num_hidden_layers":6,"layer_types":
         ["attention","attention","attention","attention","attention","attention","attention"])"}) {

@@ -81,8 +81,9 @@ enum class WithoutWindow { as_typed, all, none };
 struct RotaryKeys {
   /// The text that config.json has where positions are rotary; no key: they are in the whole family.
   UsualValue chosen = {};
-  std::string_view share = "partial_rotary_factor";  ///< the turned part of a head's coordinates
-  std::string_view width = {};                       ///< or their number, which precedes the share
+  /// The turned part of a head's coordinates; empty: all of them, whatever config.json has.
+  std::string_view share = "partial_rotary_factor";
+  std::string_view width = {};  ///< or their number, which precedes the share
   double default_share = 1;
   std::string_view base = "rope_theta";
   double default_base = 10000;
@@ -200,7 +201,8 @@ struct ForwardNames {
   std::string_view patch_embedding = {}, class_embedding = {}, distillation_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings
   int first_position = 0;                ///< row of the position embeddings for the first token
-  /// Key of an id in config.json after which that row comes, where the config has it.
+  /// Key of the id of padding in config.json, after which that row comes where the config has it; padding in a text
+  /// has the row before.
   std::string_view first_position_key = {};
   std::string_view embedding_projection =
       {};                         ///< after that norm; embeddings may be of another width
@@ -241,6 +243,9 @@ struct ForwardNames {
   bool causal = true;
   std::string_view bidirectional_key = {};  ///< a switch; true: not causal
   bool optional_bias = false;               ///< a linear layer or norm without a bias has none
+  /// Model types whose attention and MLP have biases only where "attention_bias" and "mlp_bias" are true.
+  std::string_view switched_biases = {};
+  bool output_bias = false;  ///< the map to the next token may have a bias
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};

@@ -8,12 +8,11 @@ namespace eigenscope::rows {
 constexpr Family llama() {
   return {.name = "LLaMA",
           .model_types =
-              " llama mistral mistral3 ministral ministral3 qwen2 seed_oss arcee internlm3 mimo "
-              "nemotron-nas PanguEmbedded ",
+              " llama mistral mistral3 ministral qwen2 seed_oss arcee internlm3 mimo nemotron-nas "
+              "PanguEmbedded ",
           .others = Others::names,
-          .window = {.model_types = " mistral ministral3 qwen2 ",
-                     .switched = " qwen2 ",
-                     .default_before = 28},
+          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
+          .rotary = {.share = {}},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
@@ -21,7 +20,7 @@ constexpr Family llama() {
                            .key_head_count_key = "num_key_value_heads",
                            .rotary = RotaryPairs::kHalves,
                            .others = " self_attn.rotary_emb.inv_freq "}}},
-          .text = {.model_types = " llama mistral mistral3 ministral3 qwen2 seed_oss ",
+          .text = {.model_types = " llama mistral mistral3 qwen2 seed_oss ",
                    .value = "layers.{n}.self_attn.v_proj.weight",
                    .attention_output = "layers.{n}.self_attn.o_proj.weight",
                    .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
@@ -34,7 +33,8 @@ constexpr Family llama() {
                    .epsilon = 1e-6,
                    .activation_key = "hidden_act",
                    .activation = Activation::silu,
-                   .optional_bias = true}};
+                   .optional_bias = true,
+                   .switched_biases = " llama "}};
 }
 
 /// With norms of queries and keys under their usual names: in all models of the row, or where the file has them.
@@ -50,6 +50,17 @@ constexpr Family without_head_norms(Family row) {
   AttentionNames& names = row.attentions[0];
   names.query_norm_gain = names.key_norm_gain = {};
   names.always_head_normed = false;
+  return row;
+}
+
+// Alone or in a model with vision.
+constexpr Family ministral3() {
+  Family row = variant(llama(), "Ministral 3", " ministral3 ");
+  row.window = {.model_types = " ministral3 "};
+  row.rotary.default_base = 1e6;
+  row.rotary.needs_scaling = true;
+  row.text.model_types = " mistral3 ministral3 ";
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -669,6 +680,7 @@ constexpr Family phi() {
                    .epsilon_key = "layer_norm_eps",
                    .activation_key = "hidden_act",
                    .activation = Activation::gelu_new,
+                   .output_bias = true,
                    .parallel = true}};
 }
 

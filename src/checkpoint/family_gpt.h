@@ -272,8 +272,10 @@ constexpr Family opt() {
                    .final_norm = "decoder.final_layer_norm.weight",
                    .activation_key = "activation_function",
                    .activation = Activation::relu,
-                   .usual = {
-                       {{"do_layer_norm_before", "true"}, {"_remove_final_layer_norm", "false"}}}}};
+                   .usual = {{{"do_layer_norm_before", "true"},
+                              {"_remove_final_layer_norm", "false"},
+                              {"layer_norm_elementwise_affine", "true"}}},
+                   .foreign = {{"decoder.project_in.weight", "decoder.project_out.weight"}}}};
 }
 
 }  // namespace eigenscope::rows

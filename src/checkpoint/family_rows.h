@@ -10,7 +10,8 @@ constexpr Family variant(Family row, std::string_view name, std::string_view mod
   row.name = name;
   row.model_types = model_types;
   row.others = Others::none;
-  row.text.model_types = row.picture.model_types = {};
+  if (row.rotary.share.empty()) row.rotary.share = RotaryKeys().share;
+  row.text.model_types = row.picture.model_types = row.text.switched_biases = {};
   return row;
 }
 

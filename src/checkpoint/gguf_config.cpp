@@ -321,6 +321,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   }
   if (conversion != nullptr) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
+    // llama.cpp uses the biases that the file has.
+    if (conversion->model_type == "llama") config["attention_bias"] = config["mlp_bias"] = true;
     // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
     if (conversion->model_type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
     config["rope_scaling"] = std::move(scaling);

@@ -14,6 +14,9 @@ using std::literals::operator""sv;
 
 constexpr auto kWeight = "weight"sv;
 constexpr auto kOriginal = "open the original model in BF16 or F16"sv;
+constexpr auto kGptq =
+    "open the original model in BF16 or F16, or give a config.json with its "
+    "'quantization_config.bits'"sv;
 constexpr auto kBitsandbytes =
     "open the original model, or save what transformers' model.dequantize() returns"sv;
 constexpr auto kCompressed =
@@ -36,7 +39,7 @@ constexpr std::array kQuantizations{
                  [](const LinearTensors& layer) {
                    return !layer.has("g_idx") && layer.columns("qweight") < layer.columns("scales");
                  }},
-    Quantization{"GPTQ", "qweight", kOriginal, Packing::gptq},
+    Quantization{"GPTQ", "qweight", kGptq, Packing::gptq},
     Quantization{"NVFP4 (compressed-tensors)", "weight_packed", kCompressed, Packing::nvfp4,
                  [](const LinearTensors& layer) { return layer.has("weight_global_scale"); }},
     Quantization{"packed (compressed-tensors)", "weight_packed", kCompressed, Packing::compressed},
@@ -54,6 +57,12 @@ constexpr std::array kQuantizations{
     Quantization{"FP8", "weight", kOriginal, Packing::unknown, is_fp8},
     Quantization{"INT8", "weight_scale", kCompressed, Packing::scaled,
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kI8}); }},
+    Quantization{"HQQ", "W_q", kOriginal},
+    Quantization{"Quanto", "weight._data", kOriginal},
+    Quantization{"AQLM", "codes", kOriginal, Packing::unknown,
+                 [](const LinearTensors& layer) { return layer.has("codebooks"); }},
+    Quantization{"GPTQ (Marlin)", "B", kOriginal, Packing::unknown,
+                 [](const LinearTensors& layer) { return layer.has("s"); }},
     Quantization{"scaled", "weight_scale_inv", kOriginal},
     Quantization{"scaled", "weight_scale", kOriginal},
     Quantization{"scaled", "scales", kOriginal},

@@ -251,7 +251,7 @@ bool is_local(const ConfigKeys& keys, const Family& family, std::string_view kin
 /// The base of layers of a sliding window, where it is another.
 std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& family,
                                  std::string_view kind) {
-  if (kind != kSlidingAttention) return std::nullopt;
+  if (kind != kSlidingAttention || keys.is_null(family.local_base)) return std::nullopt;
   if (const auto told = keys.number(family.local_base, 1, kLargestBase)) return told;
   return family.default_local_base > 0 ? std::optional(family.default_local_base) : std::nullopt;
 }
@@ -274,8 +274,13 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const std::string of_kind = "rope_parameters." + kind + ".";
   const ConfigKeys own = keys.in({of_kind});
   const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
-  const double share = any.number(any.has(family.share) ? family.share : kShare, 0, 1)
-                           .value_or(family.default_share);
+  double share = family.default_share;
+  if (!family.share.empty()) {
+    share = any.number(any.has(family.share) ? family.share : kShare, 0, 1).value_or(share);
+  } else if (const auto told = any.number(kShare, 0, 1); told.value_or(1) != 1) {
+    refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
+                                   ", whose heads turn all coordinates, in ", keys.name()});
+  }
   const auto told = keys.number(family.width, 0, static_cast<double>(head_width));
   if (!family.width.empty() && !told && !at.is_none()) {
     refuse_item(family.width, {"it must be given in a config.json of the family ", row.name,

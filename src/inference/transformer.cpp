@@ -125,7 +125,12 @@ void Transformer::read_config(const ConfigKeys& keys) {
     refuse_item(keys.path(key), {"it must be left out in ", keys.name(),
                                  " for this family, whose tokens see earlier ones alone"});
   }
-  for (const char* const key : {"attention_bias", "enable_bias"}) check_biases(keys, key);
+  const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
+                                  names().attention_output};
+  for (const char* const key : {"attention_bias", "enable_bias"}) {
+    check_biases(keys, key, attention_maps);
+  }
+  check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
   if (!head.activation_key.empty()) {
@@ -177,14 +182,18 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
 }
 
-void Transformer::check_biases(const ConfigKeys& keys, const char* key) const {
-  if (!keys.is_off(key)) return;
-  for (const std::string_view pattern : {attention().query_weight, attention().key_weight,
-                                         names().value, names().attention_output}) {
+void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
+                               std::span<const std::string_view> maps) const {
+  const bool off = keys.is_off(key);
+  const bool missing = key != "enable_bias" && !keys.has(key) &&
+                       names().switched_biases.find(" " + keys.text("model_type").value_or("-") +
+                                                    " ") != std::string_view::npos;
+  if (!off && !missing) return;
+  for (const std::string_view pattern : maps) {
     const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
     if (!tensors_->tensors().contains(bias)) continue;
-    refuse_item(keys.path(key),
-                {"it is false in ", keys.name(), ", but the file has '", shown_name(bias), "'"});
+    refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
+                                 keys.name(), ", but the file has '", shown_name(bias), "'"});
   }
 }
 
@@ -389,13 +398,27 @@ MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
   if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
   tokens *= embedding_factor_;
   if (embeds_positions()) {
-    tokens += read_rows(full_name(names().position_embedding), first_position_ + first, length);
+    add_positions(ids, first_position_ + first, tokens);
   }
   const std::string types = full_name(names().type_embedding);
   if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
     tokens.colwise() += VectorXf(read_rows(types, 0, 1));
   }
   return end_embedding(std::move(tokens));
+}
+
+void Transformer::add_positions(std::span<const int> ids, Index row, MatrixXf& tokens) const {
+  const std::string name = full_name(names().position_embedding);
+  if (names().first_position_key.empty()) {
+    tokens += read_rows(name, row, tokens.cols());
+    return;
+  }
+  // Padding has the row before the first one, and does not count.
+  const Index padding = first_position_ - 1;
+  for (Index t = 0; t < tokens.cols(); ++t) {
+    const bool pads = ids[static_cast<std::size_t>(t)] == padding;
+    tokens.col(t) += read_rows(name, pads ? padding : row++, 1);
+  }
 }
 
 MatrixXf Transformer::embed(const Passage& passage) const {
@@ -459,7 +482,11 @@ StoredLinear Transformer::output() const {
   if (!tensors_->tensors().contains(bias)) bias = bias_of(name);
   const bool tied = tied_output_ && !tensors_->tensors().contains(name);
   StoredLinear output(tensors_, tied ? match_.embeddings : name, vocabulary_, width_, false);
-  if (tensors_->tensors().contains(bias)) output.set_bias(read_bias(bias, vocabulary_));
+  if (!tensors_->tensors().contains(bias)) return output;
+  if (!head && !names().output_bias) {
+    refuse_item(bias, {"models of the family ", match_.family->name, " have no such bias"});
+  }
+  output.set_bias(read_bias(bias, vocabulary_));
   return output;
 }
 

@@ -148,8 +148,11 @@ class Transformer {
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   bool has_skip(int layer) const;
-  /// Refuses biases of the attention where the switch `key` of config.json says that there are none.
-  void check_biases(const ConfigKeys& keys, const char* key) const;
+  /// Adds the position embeddings from `row` on.
+  void add_positions(std::span<const int> ids, Eigen::Index row, Eigen::MatrixXf& tokens) const;
+  /// Refuses biases of these maps where the switch `key` of config.json says that there are none.
+  void check_biases(const ConfigKeys& keys, std::string_view key,
+                    std::span<const std::string_view> maps) const;
   /// Width of the tokens that enter a layer.
   Eigen::Index entering_width(int layer) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;

@@ -117,7 +117,7 @@ def written_here():
     yield "granite-scale", *_llama("granite", {"attention_multiplier": 0.3})
     yield "gemma2-scale", *_llama("gemma2", {"query_pre_attn_scalar": 7})
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
-    yield "llama-yarn", *_llama("llama", {"rope_scaling": yarn, "partial_rotary_factor": 0.5})
+    yield "llama-yarn", *_llama("llama", {"rope_scaling": yarn})
     yield "llama-yarn-mscale", *_llama("llama", {"rope_scaling": {**yarn, "mscale": 0.7, "mscale_all_dim": 1.0}})
     yield "llama-yarn-zero", *_llama("llama", {"rope_scaling": {**yarn, "mscale": 0, "mscale_all_dim": 1.0}})
     yield "llama-yarn-factor", *_llama("llama", {"rope_parameters": {**yarn, "attention_factor": 1.5}})

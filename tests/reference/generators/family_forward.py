@@ -1452,7 +1452,10 @@ class Roberta(Model):
     def embedded(self, ids):
         p = self.prefix + "embeddings."
         x = self.w[p + "word_embeddings.weight"][ids]
-        x = x + self.w[p + "position_embeddings.weight"][self.first : self.first + len(ids)]
+        padding = self.first - 1  # which has this position, and does not count
+        counted = self.first - 1 + np.cumsum(ids != padding)
+        positions = np.where(ids == padding, padding, counted)
+        x = x + self.w[p + "position_embeddings.weight"][positions]
         if len(self.tables) == 3:
             x = x + self.w[p + "token_type_embeddings.weight"][0]
         return self.layer_norm(p + "LayerNorm", x, self.epsilon)
@@ -1642,7 +1645,6 @@ def generate():
             PlainLlama().result(),
             SeedOss().result(),
             Mistral3().result(),
-            Ministral3().result(),
             Qwen2().result(),
         ],
         "Qwen 3": [Qwen3().result()],
@@ -1659,6 +1661,7 @@ def generate():
         "Cohere": [Cohere().result()],
         "Cohere 2": [Cohere2().result()],
         "GLM-4": [Glm4().result()],
+        "Ministral 3": [Ministral3().result()],
         "LLaVA": [Llava().result()],
         "gpt-oss": [GptOss().result()],
         "Granite": [Granite().result()],
