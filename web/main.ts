@@ -63,7 +63,7 @@ async function startRest(figures: LocalizeFigures) {
   script.insertMarkup();
   if (!document.documentElement.dataset.embed) showEmbedded(state, say);
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wireButtons(state, view);
-  const { chapters: started, controlsOf } = script.startOthers(page, state.stores, figures);
+  const { chapters: started, controlsOf } = script.startOthers(page, state.stores, figures, lead);
   chapters.push(...started);
   if (state.view !== 'localize') state.goAgain();
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wirePresets(state, view, controlsOf);

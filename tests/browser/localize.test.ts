@@ -207,6 +207,27 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   expect(await key.locator('rect').count()).toBeGreaterThan(5);
 });
 
+test('a chosen head of the sample shows its matrix in a sentence, until a setting of the random one changes', async () => {
+  const { page } = await visit(browser, `${host.address}#localize?detail=heads&head=sample:2.3`, LAPTOP);
+  const cells = page.locator('#figure-lead .cells');
+  const label = () => cells.getAttribute('aria-label');
+  await expect.poll(label).toMatch(/^attention weights of layer 2, head 3/);
+  expect(await caption(page, 'lead')).toContain(
+    'The matrix is its measured attention in “When does attention localize?”.',
+  );
+  const answer = json('attend', { text: 'When does attention localize?' }, checkpoint, '--weights');
+  const heads = answer.weights as { layer: number; head: number; weights: number[][] }[];
+  const { weights } = heads.find(({ layer, head }) => layer === 2 && head === 3)!;
+  const rows = (await csv(page, 'lead')).filter(({ kind }) => kind === 'weight of layer 2, head 3');
+  expect(rows).toHaveLength(64);
+  rows.forEach((row) => expect(Number(row.weight)).toBeCloseTo(weights[Number(row.query) - 1][Number(row.key) - 1], 3));
+  await page.locator('#localize [data-control="variance"] input[type="range"]').press('ArrowLeft');
+  await expect.poll(label).toMatch(/^attention weights:/);
+  await expect.poll(() => caption(page, 'lead')).not.toContain('its measured attention');
+  await page.locator('[data-heads] [data-head="sample:0.1"]').click();
+  await expect.poll(label).toMatch(/^attention weights of layer 0, head 1/);
+});
+
 test('the covariance of the tokens moves the dots and leaves the simulations', async () => {
   const { page } = await visit(browser, `${host.address}#localize?detail=all`, LAPTOP);
   const placeOf = async (id: 'lead' | 'phase-map') => {

@@ -8,6 +8,7 @@ import { mapsFile } from './collapse/cells/first';
 import { startCollapse } from './collapse/chapter';
 import { startBelow } from './localize/below';
 import type { LocalizeFigures } from './localize/chapter';
+import type { LocalizationFigure } from './localize/lead/figure';
 import { startModel } from './model/chapter';
 import { sampleFiles } from './model/reading/samples';
 import type { Chapter, Page } from './shared/page';
@@ -31,8 +32,9 @@ export function startOthers(
   page: Page,
   { localize, collapse, train, model, uses }: PageState<typeof VIEWS>['stores'],
   figures: LocalizeFigures,
+  lead: LocalizationFigure,
 ): { chapters: Chapter[]; controlsOf: (figure: string) => readonly string[] | undefined } {
-  const before = [startBelow(page, localize, figures), startCollapse(page, collapse), startTrain(page, train)];
+  const before = [startBelow(page, localize, figures, lead), startCollapse(page, collapse), startTrain(page, train)];
   const ownModel = startModel(page, model, localize);
   const labs = startUses(page, uses, ownModel.opened);
   return { chapters: [...before, ownModel, labs], controlsOf: labs.controlsOf };

@@ -12,6 +12,16 @@ export interface Box {
   height: number;
 }
 
+/** The measured attention matrix of a trained head in a sentence. */
+export interface HeadMatrix {
+  /** Layer and head, in words. */
+  name: string;
+  sentence: string;
+  tokens: readonly string[];
+  /** Weights, one query after the other. */
+  values: Float32Array;
+}
+
 /** What the panels show. */
 export interface Scene {
   state: Readonly<State>;
@@ -19,6 +29,8 @@ export interface Scene {
   curves: Curves;
   /** Simulated keys of the point, where they are known. */
   keys: Simulated | null;
+  /** Stands in the place of the random matrix. */
+  ofHead: HeadMatrix | null;
   /** A control is moved: its field shows the next value already, so the picture leaves out the numbers that it shows. */
   isMoving: boolean;
 }

@@ -8,7 +8,7 @@ import { Signal } from '../../../state/signal';
 import { Frame, type Shape } from '../../../ui/frame';
 import { LocalizationAnswers, meanEntropy, type FirstResult } from '../answers';
 import { MatrixPanel } from '../matrix/figure';
-import type { Box, Panel, Scene } from '../panel';
+import type { Box, HeadMatrix, Panel, Scene } from '../panel';
 import { PositionsPanel } from '../positions/figure';
 import { SpectrumPanel } from '../spectrum/figure';
 import { showsAll, showsHeads, type Figure, type FigureContext, type Store } from '../state';
@@ -76,6 +76,9 @@ export class LocalizationFigure implements Figure {
   private variance: VariancePanel;
   /** The picture, and of which parts it is made. */
   private whole: { svg: SVGSVGElement; parts: readonly SVGSVGElement[] } | null = null;
+  private ofHead: HeadMatrix | null = null;
+  /** Why a head's matrix is not shown; may be empty. */
+  private withoutMatrix = '';
   /** The engine has answered. */
   readonly answered = new Signal();
 
@@ -147,6 +150,14 @@ export class LocalizationFigure implements Figure {
     });
   }
 
+  /** Shows the matrix of a trained head in the place of the random one; null: no longer, and why not. */
+  showMatrix(ofHead: HeadMatrix | null, why = ''): void {
+    if (ofHead === this.ofHead && why === this.withoutMatrix) return;
+    this.ofHead = ofHead;
+    this.withoutMatrix = why;
+    this.paint();
+  }
+
   /** Draws the heads anew: they or what is known of them changed. */
   headsChanged(): void {
     this.variance.forget();
@@ -155,7 +166,8 @@ export class LocalizationFigure implements Figure {
   private scene(): Scene | null {
     const { point, curves } = this.answers;
     const { state } = this.store;
-    return point && curves && { state, point, curves, keys: this.answers.keysOf(state), isMoving: this.store.busy };
+    if (!point || !curves) return null;
+    return { state, point, curves, keys: this.answers.keysOf(state), ofHead: this.ofHead, isMoving: this.store.busy };
   }
 
   private caption(scene: Scene): string {
@@ -166,6 +178,8 @@ export class LocalizationFigure implements Figure {
     const sentences = [
       showsAll(state) && isKnown && pointsText(curves),
       this.variance.headsCaption(scene),
+      this.ofHead && `The matrix is its measured attention in “${this.ofHead.sentence}”.`,
+      this.withoutMatrix && `Its attention matrix is not shown: ${this.withoutMatrix}`,
       pointText(point, keys, state.samples),
       this.spectrum.caption(point),
       showsAll(state) && refused && `Points left out: ${refused.refused}.`,
@@ -184,11 +198,13 @@ export class LocalizationFigure implements Figure {
   }
 
   /** The picture for those who do not see it. */
-  private describe({ state, curves, point: { mean, variance, head } }: Scene): string {
+  private describe({ state, curves, ofHead, point: { mean, variance, head } }: Scene): string {
+    const matrix = ofHead
+      ? `attention of ${ofHead.name} in “${ofHead.sentence}”`
+      : `attention among ${head.length} tokens, mean attention entropy ${short(meanEntropy(head))}`;
     const now =
       `${head.rho.length} positions with the probability that each passes the gradient; eigenspectrum with mean ` +
-      `${short(mean)} and variance ${short(variance)}; attention among ${head.length} tokens, mean attention entropy ` +
-      `${short(meanEntropy(head))}; L = ${short(head.localization)}.`;
+      `${short(mean)} and variance ${short(variance)}; ${matrix}; L = ${short(head.localization)}.`;
     const means = meansOf(state).slice(0, showsAll(state) ? undefined : 1);
     const heads = showsHeads(state) ? ` ${this.variance.drawnHeads.length} trained heads.` : '';
     const against = `${AXES[state.measure]} against the variance, m = ${means.map(short).join(', ')}.`;
@@ -236,13 +252,16 @@ function localizationTable(shown: Shown): Table {
     'logit_std',
   ];
   const rows = [...curveRows(shown), ...headRows(shown), ...pointRows(shown)];
-  const { length, weights } = shown.point.head;
+  const { head } = shown.point;
+  const { kind, length, weights } = shown.ofHead
+    ? { kind: `weight of ${shown.ofHead.name}`, length: shown.ofHead.tokens.length, weights: shown.ofHead.values }
+    : { kind: 'weight', length: head.length, weights: head.weights };
   const places = Array.from({ length }, (_, i) => i + 1);
   return {
     columns,
     rows: rows.map((row) => columns.map((name) => row[name] ?? null)),
     grid: {
-      kind: 'weight',
+      kind,
       axes: [
         { name: 'query', at: places },
         { name: 'key', at: places },

@@ -4,7 +4,7 @@ import { MatrixPicture } from '../../../charts/matrix';
 import { colourOf, fieldRamp } from '../../../charts/palette';
 import { element, type Bitmap } from '../../../charts/picture';
 import { partOf, type Chart } from '../../../charts/plot';
-import { Panel, pathOf, type Scene } from '../panel';
+import { Panel, pathOf, type HeadMatrix, type Scene } from '../panel';
 import { showsAll } from '../state';
 
 /** Widths below this have no room for the name of the vertical axis. */
@@ -12,7 +12,13 @@ const NARROW = 240;
 /** Pixels of the bars of row entropies, beside the matrix. */
 const BAR = 46;
 
-/** One sampled attention matrix; where all is shown, also the entropies of its rows. */
+/** Pixels that the names of a head's tokens need. */
+const ROOM = 64;
+
+/**
+ * One sampled attention matrix; where all is shown, also the entropies of its rows. Or that of a trained head in a
+ * sentence.
+ */
 export class MatrixPanel extends Panel {
   private picture: MatrixPicture;
   private tip: MarkTip;
@@ -21,11 +27,14 @@ export class MatrixPanel extends Panel {
   private bitmap: Bitmap | null = null;
   /** Right edge of the cells. */
   private right = 0;
+  private ofHead: HeadMatrix | null = null;
 
   constructor(area: HTMLElement) {
     super();
-    const cell = (query: number, key: number, weight: number) =>
-      `query ${query + 1} → key ${key + 1}, weight ${short(weight)}`;
+    const cell = (query: number, key: number, weight: number) => {
+      const token = (place: number) => this.ofHead?.tokens[place] ?? place + 1;
+      return `query ${token(query)} → key ${token(key)}, weight ${short(weight)}`;
+    };
     this.picture = new MatrixPicture(area, cell);
     this.tip = new MarkTip(area);
   }
@@ -35,22 +44,26 @@ export class MatrixPanel extends Panel {
     return this.bitmap ? [this.bitmap] : [];
   }
 
-  protected sources({ point, state }: Scene) {
-    return [point.head.length, showsAll(state)];
+  protected sources({ point, state, ofHead }: Scene) {
+    return [point.head.length, showsAll(state), ofHead];
   }
 
-  protected draw({ point, state }: Scene): SVGSVGElement {
+  protected draw({ point, state, ofHead }: Scene): SVGSVGElement {
     const { width, height } = this.box;
-    const { length } = point.head;
-    const bar = showsAll(state) && width >= NARROW ? BAR : 0;
+    const length = ofHead?.tokens.length ?? point.head.length;
+    const bar = showsAll(state) && width >= NARROW && !ofHead ? BAR : 0;
+    this.ofHead = ofHead;
+    const isNamed = ofHead && width >= NARROW;
+    const room = isNamed ? { marginLeft: ROOM, marginBottom: ROOM } : { marginLeft: 34, marginBottom: 40 };
     this.axes = this.picture.chart(length, Math.min(width - bar, height), {
-      label: 'attention weights',
-      x: 'attention: key →',
-      y: width < NARROW ? '' : '↓ query',
+      label: ofHead ? `attention weights of ${ofHead.name}` : 'attention weights',
+      ...(isNamed && { name: (place: number) => ofHead.tokens[place - 1], room: ROOM }),
+      x: ofHead ? `${ofHead.name}: key →` : 'attention: key →',
+      y: width < NARROW ? '' : ofHead ? `${ofHead.name}: ↓ query, key →` : '↓ query',
       margin:
         width < NARROW
           ? { marginLeft: 24, marginTop: 8, marginBottom: 36, marginRight: 2 }
-          : { marginLeft: 34, marginTop: 26, marginBottom: 40, marginRight: 4 },
+          : { ...room, marginTop: 26, marginRight: 4 },
     });
     const { x, y, svg } = this.axes;
     const whole = element('svg', { width, height, 'font-size': 12 });
@@ -76,7 +89,7 @@ export class MatrixPanel extends Panel {
     return whole;
   }
 
-  protected move({ point: { head } }: Scene): void {
+  protected move({ point: { head }, ofHead }: Scene): void {
     const { axes, box } = this;
     if (!axes) return;
     const edge = (row: number) => axes.y.apply(row + 0.5);
@@ -93,7 +106,9 @@ export class MatrixPanel extends Panel {
       }));
       this.tip.place(() => [[tips, { x: shift(box.x), y: shift(box.y) }]]);
     } else this.tip.place(() => []);
-    const cells = { length: head.length, values: head.weights };
+    const cells = ofHead
+      ? { length: ofHead.tokens.length, values: ofHead.values }
+      : { length: head.length, values: head.weights };
     this.bitmap = this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, { top: box.y, left: box.x });
   }
 

@@ -1,0 +1,34 @@
+// The attention matrix of a chosen head of the sample, as it was measured when the page was built.
+import { placeName, type HeadRegistry } from '../../../heads/registry';
+import { MASKING, QUERY, SETTING } from '../../../state/setting';
+import { loadSampleTexts } from '../../model/reading/samples';
+import type { LocalizationFigure } from '../lead/figure';
+import type { Store } from '../state';
+
+/** Of the examples that the build computed. */
+const SENTENCE = 'When does attention localize?';
+
+/**
+ * Shows the matrix of a head of the sample on a sentence in the first figure when the head is chosen, until a setting
+ * of the random matrix changes or no head is chosen.
+ */
+export function showSentence(store: Store, registry: HeadRegistry, lead: LocalizationFigure): void {
+  const follow = async () => {
+    const head = registry.find(store.state.head);
+    lead.showMatrix(null);
+    if (head?.model.key !== 'sample') return;
+    const answer = (await loadSampleTexts()).get(SENTENCE);
+    const found = answer?.weights.find((it) => it.layer === head.layer && it.head === head.head);
+    if (!answer || !found || store.state.head !== head.id) return;
+    const { tokens } = answer.passages[0];
+    lead.showMatrix({ name: placeName(head), sentence: SENTENCE, tokens, values: found.weights });
+  };
+  const tryFollow = () => void follow().catch((error: Error) => lead.showMatrix(null, error.message));
+  const setting = [...SETTING, ...QUERY, ...MASKING] as const;
+  store.changed.subscribe(({ names }) => {
+    if (names.has('head')) tryFollow();
+    else if (setting.some((name) => names.has(name))) lead.showMatrix(null);
+  });
+  registry.added.subscribe(tryFollow);
+  tryFollow();
+}
