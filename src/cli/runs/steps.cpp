@@ -36,8 +36,9 @@ std::string place_of(const Json& head) {
   return place;
 }
 
-/// What an architecture and its conventions determine of a head.
-constexpr std::array kAlike{"width", "head_width", "folded", "rotary"};
+constexpr std::array kAlike{
+#include "checkpoint/step_fields.inc"
+};
 
 }  // namespace
 

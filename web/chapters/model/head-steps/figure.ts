@@ -1,3 +1,4 @@
+import stepFields from '../../../../src/checkpoint/step_fields.inc?raw';
 import { capitalized, short } from '../../../charts/format';
 import { MarkTip } from '../../../charts/mark-tip';
 import { layerColour } from '../../../charts/palette';
@@ -17,7 +18,7 @@ import { columns, type Column } from '../table/columns';
 const WIDE = 20;
 
 /** What all steps of a head have alike. */
-const ALIKE = ['width', 'head_width', 'folded', 'rotary'] as const;
+const ALIKE = [...stepFields.matchAll(/"(\w+)"/g)].map(([, name]) => name as keyof Head);
 
 const LOSSES = [
   { name: 'loss', label: 'training loss', dash: undefined },
