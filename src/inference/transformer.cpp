@@ -9,15 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/attention_window.h"
 #include "checkpoint/config_part.h"
 #include "checkpoint/conventions.h"
-#include "checkpoint/logit_scale.h"
-#include "checkpoint/rotary_config.h"
 #include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"
-#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -27,12 +23,7 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
 constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights in memory
-constexpr double kLargestEpsilon = 1;
-constexpr double kLargestId = 1e9;  // of a token
-constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
-constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of embeddings, branches and logits
-constexpr float kLatentEpsilon =
-    1e-6F;  // of the norms of latent attention, whatever config.json says
+constexpr float kLatentEpsilon = 1e-6F;  // of latent norms, whatever config.json says
 
 }  // namespace
 
@@ -89,124 +80,8 @@ void Transformer::read_embeddings() {
   if (has_skip(0)) width_ = sides(names().skip, 0)[1];
 }
 
-void Transformer::read_layers(const ConfigKeys& keys) {
-  const std::string key(names().layers_key), groups(names().groups_key);
-  layers_ = stored_;
-  if (key.empty()) return;
-  const auto told = keys.integer(groups, kMostLayers);
-  if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
-    throw FormatError(groups, std::to_string(told.value_or(1)) + " in " + keys.name() +
-                                  ", but the file has " + std::to_string(stored_));
-  }
-  const auto layers = keys.integer(key, kMostLayers);
-  if (!layers) throw FormatError(keys.name(), "it has no '" + key + "'");
-  if (*layers % static_cast<std::uint64_t>(stored_) != 0) {
-    throw FormatError(key, std::to_string(*layers) + " in " + keys.name() +
-                               " is not a multiple of the " + std::to_string(stored_) +
-                               " groups of layers");
-  }
-  layers_ = static_cast<int>(*layers);
-  sharing_ = layers_ / stored_;
-}
-
 std::string Transformer::full_name(std::string_view pattern, int layer) const {
   return eigenscope::full_name(match_.prefix, pattern, layer / sharing_);
-}
-
-void Transformer::read_config(const ConfigKeys& keys) {
-  check_usual(names(), keys);
-  LayerRules rules;
-  rules.activation = activation_of(names(), keys);
-  rules.learned_sinks = !attention().sinks.empty();
-  rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
-  for (const auto& [key, value] :
-       {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
-    if (!rules.causal || keys.flag(key) != value) continue;
-    refuse_item(keys.path(key), {"it must be left out in ", keys.name(),
-                                 " for this family, whose tokens see earlier ones alone"});
-  }
-  const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
-                                  names().attention_output};
-  for (const char* const key : {"attention_bias", "enable_bias"}) {
-    check_biases(keys, key, attention_maps);
-  }
-  check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
-  const MaskedHead& head = names().masked_head;
-  head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
-  if (!head.activation_key.empty()) {
-    ForwardNames of_head{.activation_key = head.activation_key};
-    head_activation_ = activation_of(of_head, keys);
-  }
-  rules.parallel = names().parallel && keys.flag(names().parallel_key).value_or(true);
-  const auto cap = [&](std::string_view key, double usual) {
-    const double otherwise = keys.is_null(key) ? 0 : usual;
-    return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(otherwise));
-  };
-  rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
-  output_cap_ = cap(names().output_cap_key, names().output_cap);
-  const auto factor = [&](std::string_view key, double usual) {
-    return keys.number(key, kLeastScale, kLargestScale).value_or(usual);
-  };
-  output_scale_ =
-      static_cast<float>(factor(names().output_scale_key, names().output_scale) /
-                         factor(names().output_divisor_key, 1) *
-                         (factor(names().output_width_key, static_cast<double>(width_)) /
-                          static_cast<double>(width_)));
-  embedding_factor_ = static_cast<float>(factor(names().embedding_factor_key, 1));
-  const double depth = names().residual_by_depth ? std::sqrt(static_cast<double>(layers_)) : 1;
-  residual_factor_ = static_cast<float>(factor(names().residual_factor_key, depth) / depth);
-  rules.gate_bound = cap(names().gate_bound_key, names().gate_bound);
-  for (int layer = 0; layer < layers_; ++layer) {
-    // The shortest offset that is one: a scaling that is not known is then refused.
-    LayerRules& own = rules_.emplace_back(rules);
-    read_heads(keys, layer, own);
-    own.rotary = rotary_of(keys, *match_.family, attention().rotary,
-                           match_.family->latent() ? latent_.turned : own.head_width, layer, {1},
-                           RotaryUse::text);
-    const auto window = attention_window(keys, match_.family->window, layer);
-    if (!window) continue;
-    own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
-  }
-  query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, rules_.front().head_width));
-  epsilon_ = static_cast<float>(
-      keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
-  read_router(keys);
-  tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
-  first_position_ = names().first_position;
-  if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
-    first_position_ = static_cast<Index>(*id) + 1;
-  }
-  positions_ = longest_passage(keys);
-  if (positions() < 1) {
-    refuse_item(full_name(names().position_embedding), "it holds too few positions");
-  }
-}
-
-void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
-                               std::span<const std::string_view> maps) const {
-  const bool off = keys.is_off(key);
-  const bool missing = key != "enable_bias" && !keys.has(key) &&
-                       names().switched_biases.find(" " + keys.text("model_type").value_or("-") +
-                                                    " ") != std::string_view::npos;
-  if (!off && !missing) return;
-  for (const std::string_view pattern : maps) {
-    const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
-    if (!tensors_->tensors().contains(bias)) continue;
-    refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
-                                 keys.name(), ", but the file has '", shown_name(bias), "'"});
-  }
-}
-
-void Transformer::read_router(const ConfigKeys& keys) {
-  const RouterNames& router = names().experts.router;
-  for (int layer = 0; layer < layers_; ++layer) {
-    if (!has_mixture(layer)) continue;
-    const bool has_correction = !router.correction.empty() &&
-                                (!router.optional_correction ||
-                                 tensors_->tensors().contains(full_name(router.correction, layer)));
-    router_ = router_rules(router, keys, has_correction);
-    return;
-  }
 }
 
 bool Transformer::has_mixture(int layer) const {
@@ -226,92 +101,6 @@ bool Transformer::has_skip(int layer) const {
 
 Index Transformer::entering_width(int layer) const {
   return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
-}
-
-void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) {
-  const std::string key_heads(attention().key_head_count_key);
-  std::string key(attention().head_count_key);
-  if (keys.has(key + ".0")) key += "." + std::to_string(layer);  // a list by layer
-  const auto heads = head_count(keys, key, attention().default_heads);
-  if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
-  rules.heads = static_cast<int>(*heads);
-  if (rules.heads != this->heads() && layer > 0) {
-    throw FormatError(key, "all layers must have as many heads as the first, " +
-                               std::to_string(this->heads()) + "; found " +
-                               std::to_string(rules.heads) + " in " + keys.name());
-  }
-  // As `eigenscope train` writes it where attention is not softmax.
-  const auto other = keys.text("attention_weights");
-  if (other == "none" || other == "self" || other == "hard") {
-    throw FormatError("attention_weights", "'" + *other + "' in " + keys.name() +
-                                               " is not supported; the attention must be softmax");
-  }
-  const bool fused = match_.family->fused();
-  const Index rows = fused ? entering_width(layer) : sides(attention().query_weight, layer)[1];
-  const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
-    refuse_item(item, {std::to_string(count), " in ", keys.name(), " does not divide ", what});
-  };
-  if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
-  rules.head_width = rules.value_width = rows / rules.heads;
-  const std::string_view width_key = match_.family->head_width_key;
-  const auto told_width = fused ? std::nullopt : keys.integer(width_key, kLargestSide);
-  if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
-    refuse_item(full_name(attention().query_weight, layer),
-                {"its shape makes heads of width ", std::to_string(rules.head_width), ", but '",
-                 keys.path(width_key), "' in ", keys.name(), " is ", std::to_string(*told_width)});
-  }
-  if (match_.family->latent()) return read_latent(keys, layer, rules);
-  // A count that the config leaves out is that of separate keys.
-  std::uint64_t shared = *heads;
-  if (const auto told = head_count(keys, key_heads, 0)) {
-    shared = *told;
-  } else if (!key_heads.empty() && !fused) {
-    const Index outputs = sides(attention().key_weight, layer)[1];
-    if (outputs % rules.head_width == 0) {
-      shared = static_cast<std::uint64_t>(outputs / rules.head_width);
-    }
-  }
-  if (*heads % shared != 0) {
-    refuse(key_heads, shared, "the " + std::to_string(*heads) + " heads");
-  }
-  rules.key_heads = static_cast<int>(shared);
-}
-
-void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {
-  const auto width = [&](const char* key) {
-    if (const auto told = keys.integer(key, kLargestSide); told && *told > 0) {
-      return static_cast<Index>(*told);
-    }
-    throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
-  };
-  latent_ = {width("kv_lora_rank"), width("qk_rope_head_dim"), width("qk_nope_head_dim"),
-             width("v_head_dim")};
-  rules.key_heads = rules.heads;
-  rules.value_width = latent_.values;
-  if (rules.head_width == latent_.turned + latent_.compressed) return;
-  const std::string name = full_name(attention().query_weight, layer);
-  refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " does not fit ",
-                     std::to_string(rules.heads), " heads of 'qk_nope_head_dim' ",
-                     std::to_string(latent_.compressed), " and 'qk_rope_head_dim' ",
-                     std::to_string(latent_.turned), " in ", keys.name()});
-}
-
-bool Transformer::embeds_positions() const {
-  return !names().position_embedding.empty() && rules_.front().rotary.pairs == RotaryPairs::kNone;
-}
-
-Index Transformer::longest_passage(const ConfigKeys& keys) const {
-  if (patches_) return patches_->tokens();
-  if (embeds_positions()) {
-    return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
-  }
-  const auto most = static_cast<std::uint64_t>(shared::kLength.range.maximum);
-  const auto limit = [&](std::string_view key) {
-    return keys.integer(key, kLargestSide * 64).value_or(most);
-  };
-  return static_cast<Index>(
-      std::min({most, limit(names().length_key), limit(names().most_tokens_key),
-                tokens_of_short_factors(keys).value_or(most)}));
 }
 
 VectorXf Transformer::read_bias(const std::string& name, Index size) const {
