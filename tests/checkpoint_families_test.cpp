@@ -618,6 +618,17 @@ TEST_CASE("decoders of one fused tensor: BLOOM, Falcon, MPT, ChatGLM, StarCoder,
   check(fused("Falcon", two_heads("falcon", R"(,"num_kv_heads":1)"), inner,
               "transformer.h.{n}.self_attention.query_key_value.weight",
               "transformer.h.{n}.ln_attn.weight", 1));
+  // Only the new architecture reads the count.
+  for (const auto& [keys, key_heads] :
+       {std::pair(R"(,"num_kv_heads":2,"multi_query":true)", 1),
+        std::pair(R"(,"num_kv_heads":1,"multi_query":false)", 2),
+        std::pair(R"(,"num_kv_heads":1,"new_decoder_architecture":true,"multi_query":false)", 1),
+        std::pair(R"(,"new_decoder_architecture":true)", 2)}) {
+    CAPTURE(keys);
+    check(fused("Falcon 7B", two_heads("falcon", keys), inner,
+                "transformer.h.{n}.self_attention.query_key_value.weight",
+                "transformer.h.{n}.input_layernorm.weight", key_heads));
+  }
   for (const int key_heads : {1, 2}) {
     const std::string single = key_heads == 1 ? "true" : "false";
     check(fused("Falcon 7B", two_heads("falcon", R"(,"multi_query":)" + single), inner,
@@ -641,10 +652,16 @@ TEST_CASE("decoders of one fused tensor: BLOOM, Falcon, MPT, ChatGLM, StarCoder,
       R"({"model_type":"mpt","n_heads":2,"d_model":8,"attn_config":{"softmax_scale":2}})");
   CHECK(failure_of([&] { HeadScan(open(write(mpt, "F32")), &scaled); }).item ==
         "attn_config.softmax_scale");
-  check(fused("ChatGLM", two_heads("chatglm", R"(,"multi_query_group_num":1,"kv_channels":4)"),
-              HeadLayout::kFused,
-              "transformer.encoder.layers.{n}.self_attention.query_key_value.weight",
-              "transformer.encoder.layers.{n}.input_layernorm.weight", 1));
+  for (const int key_heads : {1, 2}) {
+    const std::string grouped = key_heads == 1 ? "true" : "false";
+    check(fused("ChatGLM",
+                two_heads("chatglm", R"(,"multi_query_group_num":1,"kv_channels":4,)"
+                                     R"("multi_query_attention":)" +
+                                         grouped),
+                HeadLayout::kFused,
+                "transformer.encoder.layers.{n}.self_attention.query_key_value.weight",
+                "transformer.encoder.layers.{n}.input_layernorm.weight", key_heads));
+  }
   check(fused("InternLM2", two_heads("internlm2", R"(,"num_key_value_heads":1)"), inner,
               "model.layers.{n}.attention.wqkv.weight", "model.layers.{n}.attention_norm.weight",
               1));
@@ -1426,11 +1443,12 @@ TEST_CASE("models of vision and language: each part by its own family") {
   qwen.stacks[0].name = "model";
   qwen.stacks.push_back({.name = "visual",
                          .query = "visual.blocks.{n}.attn.qkv.weight",
-                         .gain = "visual.blocks.{n}.norm1.weight"});
+                         .gain = "visual.blocks.{n}.norm1.weight",
+                         .rotary = true});  // on two axes
   check(qwen);
   // A prefix that is taken, or that no link could carry.
   for (const std::string prefix : {"model.", "a, b."}) {
-    qwen.stacks[1].name = "ViT (timm)";
+    qwen.stacks[1].name = "Qwen vision";
     qwen.stacks[1].query = prefix + "blocks.{n}.attn.qkv.weight";
     qwen.stacks[1].gain = prefix + "blocks.{n}.norm1.weight";
     check(qwen);

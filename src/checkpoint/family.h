@@ -312,6 +312,9 @@ struct Family {
   HeadKeys local = {}, full = {};
   /// A switch of config.json, on where it is left out: without a count of key heads all heads share one.
   std::string_view single_key_head_key = {};
+  /// A switch of config.json, off where it is left out: only with it the count of key heads is read, which is otherwise
+  /// that of `single_key_head_key`, or that of the heads.
+  std::string_view grouped_key_heads_key = {};
   /// A layer has as many heads as its rows make of the width in config.json, whose count is that of some layers only.
   bool heads_by_width = false;
   /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.

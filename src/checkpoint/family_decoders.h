@@ -11,8 +11,8 @@ constexpr Family llama() {
               " llama mistral mistral3 ministral qwen2 seed_oss arcee internlm3 mimo nemotron-nas "
               "PanguEmbedded ",
           .others = Others::names,
-          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
           .rotary = {.share = {}},
+          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
@@ -412,6 +412,7 @@ constexpr Family gemma4() {
   Family row = head_normed(llama_heads("Gemma 4", " gemma4 gemma4_text "));
   row.unscaled = true;
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.window = {.default_size = 512, .default_pattern = 6};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
   row.shared_keys_key = "num_kv_shared_layers";
   row.attentions[0].others =
@@ -424,6 +425,7 @@ constexpr Family gemma4() {
 
 constexpr Family gemma3n() {
   Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
+  row.window.default_pattern = 5;
   row.full = {};
   return row;
 }
@@ -570,6 +572,7 @@ constexpr Family apertus() {
 // In some of the layers; the others are convolutions.
 constexpr Family lfm2() {
   Family row = head_normed(llama_heads("LFM2", " lfm2 lfm2_moe "));
+  row.rotary.base = "theta";
   row.rotary.default_base = 1e6;
   row.attentions[0].query_gain = "layers.{n}.operator_norm.weight";
   row.attentions[0].query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight";

@@ -213,9 +213,14 @@ class StackPlanner {
       const double given = checked(shared::kKeyHeads, *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else {
-      given_key_heads_ = head_count(keys_, key_of_layer(keys_of(layer).key_heads, layer), 0);
+      const std::string_view grouped = family_->grouped_key_heads_key;
+      const bool is_grouped = keys_.flag(grouped).value_or(false);
+      if (grouped.empty() || is_grouped) {
+        given_key_heads_ = head_count(keys_, key_of_layer(keys_of(layer).key_heads, layer), 0);
+      }
       const std::string_view single = family_->single_key_head_key;
-      if (!given_key_heads_ && !single.empty() && part_.unknown.empty() && !keys_.is_off(single)) {
+      if (!given_key_heads_ && !single.empty() && part_.unknown.empty() && !is_grouped &&
+          !keys_.is_off(single)) {
         given_key_heads_ = 1;
       }
     }

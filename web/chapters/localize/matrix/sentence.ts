@@ -1,7 +1,7 @@
 // The attention matrix of a chosen head of the sample, as it was measured when the page was built.
 import { placeName, type HeadRegistry } from '../../../heads/registry';
 import { MASKING, QUERY, SETTING } from '../../../state/setting';
-import { loadSampleTexts } from '../../model/reading/samples';
+import { loadSampleTexts } from '../../shared/sample-texts';
 import type { LocalizationFigure } from '../lead/figure';
 import type { Store } from '../state';
 

@@ -17,8 +17,8 @@ import { EXAMPLES, KINDS, Patterns, tokensOf, type Pattern } from '../patterns/p
 import { shown, wordsOf } from '../patterns/words';
 import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
 import { placeName } from '../../../heads/registry';
-import { loadSampleTexts } from '../reading/samples';
 import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
+import { loadSampleTexts } from '../../shared/sample-texts';
 import { weightsBytes } from '../../shared/sample-weights';
 import type { Values } from '../../../state/control';
 import { quoted } from '../../../state/quoted';

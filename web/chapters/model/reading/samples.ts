@@ -1,22 +1,20 @@
 // Models that come with the page: what the sample was measured to do when the page was built, and two others.
-import type { Attended, Predicted, TokensSource } from '../../../engine/protocol';
+import type { Predicted, TokensSource } from '../../../engine/protocol';
 import { loadJson, type ShippedFile } from '../../../engine/shipped';
 import operations from '../../../generated/operations.json';
 import predictions from '../../../generated/sample-predictions.json?shipped';
-import type texts from '../../../generated/sample-texts.json';
 import passagesFile from '../../../generated/sample-passages.json?shipped';
-import textFile from '../../../generated/sample-texts.json?shipped';
 import useLiteConfig from '../../../generated/use-lite/config.json?shipped-beside';
 import useLiteWeights from '../../../generated/use-lite/model.safetensors?shipped-beside';
 import useLiteTokenizer from '../../../generated/use-lite/tokenizer.json?shipped-beside';
 import type { Corpus } from './measurements';
+import { TEXTS } from '../../shared/sample-texts';
 import { loadCheckpoint } from '../../shared/shipped-checkpoint';
 import rotaryConfig from '../../../models/parallel-contexts/config.json?shipped';
 import rotaryWeights from '../../../models/parallel-contexts/seed1.safetensors?shipped';
 import rotaryTokenizer from '../../../models/parallel-contexts/tokenizer.json?shipped';
 
 const PREDICTIONS: ShippedFile = { ...predictions, name: 'file of the sample’s predictions' };
-const TEXTS: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
 
 const PASSAGES: ShippedFile = { ...passagesFile, name: 'file of the sample’s passages' };
 
@@ -52,34 +50,8 @@ export async function loadSamplePredictions(): Promise<Map<TokensSource, Predict
   return new Map(sources.map(([source, printed]) => [source, engineArrays(printed)]));
 }
 
-type PrintedText = (typeof texts)[keyof typeof texts];
-
-/** What the sample does with the sentences of the examples. */
-export async function loadSampleTexts(): Promise<Map<string, Attended>> {
-  const found = await loadJson<Record<string, PrintedText>>(TEXTS);
-  const numbers = <Row extends object>(rows: Row[]) => rows.map(present);
-  const answers = Object.entries(found).map(([reading, answer]): [string, Attended] => [
-    reading,
-    {
-      ...answer,
-      outcome: answer.outcome as Attended['outcome'],
-      layers: numbers(answer.layers),
-      heads: numbers<PrintedText['heads'][number]>(answer.heads),
-      passages: answer.passages.map((it) => ({ ...it, ids: Float64Array.from(it.ids) })),
-      weights: answer.weights.map((it) => ({ ...it, weights: Float32Array.from(it.weights.flat()) })),
-    },
-  ]);
-  return new Map(answers);
-}
-
 /** The passages of the page's own text on which each head of the sample has its largest weights. Throws as `loadJson`. */
 export const loadSamplePassages = () => loadJson<Corpus>(PASSAGES);
-
-/** The fields of a JSON object as the engine gives them: NaN for null. */
-function present<Row extends object>(row: Row) {
-  const entries = Object.entries(row).map(([name, value]) => [name, value ?? NaN]);
-  return Object.fromEntries(entries) as { [K in keyof Row]: NonNullable<Row[K]> };
-}
 
 const name = 'Universal Sentence Encoder-lite';
 
