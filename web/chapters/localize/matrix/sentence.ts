@@ -13,22 +13,33 @@ const SENTENCE = 'When does attention localize?';
  * of the random matrix changes or no head is chosen.
  */
 export function showSentence(store: Store, registry: HeadRegistry, lead: LocalizationFigure): void {
+  let turn = 0;
+  let followed = '';
+  const clear = (why = '') => {
+    turn++;
+    lead.showMatrix(null, why);
+  };
   const follow = async () => {
+    clear();
     const head = registry.find(store.state.head);
-    lead.showMatrix(null);
+    followed = head?.id ?? '';
     if (head?.model.key !== 'sample') return;
+    const own = turn;
     const answer = (await loadSampleTexts()).get(SENTENCE);
     const found = answer?.weights.find((it) => it.layer === head.layer && it.head === head.head);
-    if (!answer || !found || store.state.head !== head.id) return;
+    if (!answer || !found || turn !== own) return;
     const { tokens } = answer.passages[0];
     lead.showMatrix({ name: placeName(head), sentence: SENTENCE, tokens, values: found.weights });
   };
-  const tryFollow = () => void follow().catch((error: Error) => lead.showMatrix(null, error.message));
+  const tryFollow = () => void follow().catch((error: Error) => clear(error.message));
   const setting = [...SETTING, ...QUERY, ...MASKING] as const;
   store.changed.subscribe(({ names }) => {
     if (names.has('head')) tryFollow();
-    else if (setting.some((name) => names.has(name))) lead.showMatrix(null);
+    else if (setting.some((name) => names.has(name))) clear();
   });
-  registry.added.subscribe(tryFollow);
+  // A head of a link is found when its model is there.
+  registry.added.subscribe(() => {
+    if (store.state.head !== followed) tryFollow();
+  });
   tryFollow();
 }
