@@ -54,6 +54,16 @@ test('the lead figure tells of which tokens its claim holds, and compares the ot
   );
   expect(otherTokensText({ ...lines, measure: 'entropy' })).toBe('');
   expect(titleOf(lines, 0)).toBe('Localization of random-walk tokens falls with the variance');
+  // Of two positions both pass alike, but for rounding.
+  const flat = {
+    ...lines,
+    value: Float64Array.of(0, 0),
+    others: [{ tokens: 'ar1', value: Float64Array.of(1e-16, 0) }],
+  };
+  expect(titleOf(flat as unknown as Lines, 0)).toBe('Here attention does not localize');
+  expect(otherTokensText(flat as unknown as Lines)).toBe(
+    'With other tokens L is at most 0 (stationary AR(1)) at m = 0.25.',
+  );
   const normalized = { ...lines, tokens: 'normalized-walk' as const };
   expect(titleOf(lines, 72)).toBe('72 trained heads beside the theory');
   expect(titleOf(normalized, 0)).toBe('Localization falls with the variance');

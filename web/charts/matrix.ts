@@ -91,6 +91,7 @@ export class MatrixPicture {
     const forNames = room ? { marginLeft: room, marginBottom: room } : {};
     const margin = { ...MARGIN, ...forNames, ...labels.margin };
     const places = Array.from({ length }, (_, i) => i + 1);
+    const ticks = length < 6 ? places : 6; // whole numbers alone
     const named = name && { ticks: places, tickFormat: name, tickSize: 0 };
     const turned = room ? { tickRotate: -45, label: null } : {};
     return chart({
@@ -98,8 +99,8 @@ export class MatrixPicture {
       width: side,
       height: side,
       ...margin,
-      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks: 6, ...named, ...turned },
-      y: { domain: [length + 0.5, 0.5], label: y, ticks: 6, labelArrow: 'none', ...named },
+      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks, ...named, ...turned },
+      y: { domain: [length + 0.5, 0.5], label: y, ticks, labelArrow: 'none', ...named },
       marks: [
         () =>
           element('rect', {

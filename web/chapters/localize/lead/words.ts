@@ -19,6 +19,9 @@ export const AXES: Record<Measure, string> = {
 /** The token process of the figure's own title: the paper's. */
 const USUAL_TOKENS = settingControls.tokens.default;
 
+/** An index below this is 0 but for rounding. */
+const ROUNDING = 1e-12;
+
 /** Changes of the index below this are not called a rise or a fall. */
 const VISIBLE = 0.01;
 
@@ -72,7 +75,8 @@ export function endsText({ value, variances }: Lines): string {
 export function otherTokensText({ measure, means, others }: Lines): string {
   if (measure !== 'localization' || others.length === 0) return '';
   const largest = others.map(({ tokens, value }) => {
-    return `${short(Math.max(...[...value].filter(Number.isFinite)))} (${settingControls.tokens.choices[tokens]})`;
+    const most = Math.max(...[...value].filter(Number.isFinite));
+    return `${short(most < ROUNDING ? 0 : most)} (${settingControls.tokens.choices[tokens]})`;
   });
   return `With other tokens L is at most ${largest.join(' and ')} at m = ${short(means[0])}.`;
 }
@@ -85,8 +89,9 @@ export function titleOf(lines: Lines, heads: number): string {
     return `${capitalized(axis)} against the variance`;
   }
   if (fails(lines)) return 'Here localization rises with the variance';
-  if (lines.tokens === USUAL_TOKENS) return entryOf('lead').title;
   const known = [...lines.value.slice(0, lines.variances.length)].filter(Number.isFinite);
+  const isFlat = known.length > 0 && Math.max(...known) < VISIBLE;
+  if (lines.tokens === USUAL_TOKENS && !isFlat) return entryOf('lead').title;
   const falls = known[0] - (known.at(-1) ?? NaN) >= VISIBLE;
   return falls ? 'Localization falls with the variance' : 'Here attention does not localize';
 }

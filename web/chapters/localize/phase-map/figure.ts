@@ -303,13 +303,13 @@ export class PhaseMapFigure implements Figure {
     const { domain } = result;
     const [px, py] = this.point();
     this.dot.setAttribute('cx', String(x.apply(px)));
-    this.dot.setAttribute('cy', String(y.apply(py)));
-    this.dot.setAttribute('visibility', py > 0 ? 'visible' : 'hidden'); // the axis is logarithmic
+    const place = Math.max(py, domain.y[0]); // the axis is logarithmic
+    this.dot.setAttribute('cy', String(y.apply(py > 0 ? py : place)));
+    this.dot.setAttribute('visibility', py > 0 ? 'visible' : 'hidden');
     svg.setAttribute('aria-label', `${NAME} ${caption}`);
     this.frame.put(svg, [this.canvas.paint(result, this.chart)]);
     const { mean, variance } = this.store.state;
     const text = `mean ${short(mean)}, variance ${short(variance)}; ξ/λ ${short(px)}, √η_F/λ ${short(py)}`;
-    const place = Math.max(py, domain.y[0]);
     this.handle.place(x.apply(px), y.apply(place), { now: px, from: domain.x[0], to: domain.x[1], text });
   }
 
