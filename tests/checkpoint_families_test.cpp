@@ -1443,12 +1443,11 @@ TEST_CASE("models of vision and language: each part by its own family") {
   qwen.stacks[0].name = "model";
   qwen.stacks.push_back({.name = "visual",
                          .query = "visual.blocks.{n}.attn.qkv.weight",
-                         .gain = "visual.blocks.{n}.norm1.weight",
-                         .rotary = true});  // on two axes
+                         .gain = "visual.blocks.{n}.norm1.weight"});
   check(qwen);
   // A prefix that is taken, or that no link could carry.
   for (const std::string prefix : {"model.", "a, b."}) {
-    qwen.stacks[1].name = "Qwen vision";
+    qwen.stacks[1].name = "ViT (timm)";
     qwen.stacks[1].query = prefix + "blocks.{n}.attn.qkv.weight";
     qwen.stacks[1].gain = prefix + "blocks.{n}.norm1.weight";
     check(qwen);

@@ -115,7 +115,9 @@ constexpr Family dinov2() {
 // "vit_base_patch16_224", in place of a model type.
 constexpr Family timm() {
   return {.name = "ViT (timm)",
-          .model_types = " timm_wrapper vit deit ",
+          .model_types =
+              " timm_wrapper vit deit qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe "
+              "qwen3_5 qwen3_5_moe ",
           .others = Others::names,
           .layout = HeadLayout::kFused,
           .width_key = "num_features",
@@ -141,17 +143,6 @@ constexpr Family timm() {
                       .causal = false,
                       .optional_bias = true,
                       .foreign = {"norm_pre.weight", "reg_token"}}};
-}
-
-// With positions on two axes.
-constexpr Family qwen_vision() {
-  Family row = variant(timm(), "Qwen vision",
-                       " qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe ");
-  row.rotary.two_axes = true;
-  row.attentions[0].rotary = RotaryPairs::kHalves;
-  row.attentions[0].others = " attn.proj norm2 ";
-  row.picture = {};
-  return row;
 }
 
 constexpr Family dinov3() {

@@ -263,9 +263,8 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const RotaryKeys& family = row.rotary;
   if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
   if (family.two_axes && !at.is_none()) {
-    throw InvalidArgument(
-        "offset", "be 0, without an average, for positions on two axes",
-        "the family is " + std::string(row.name) + "; --stack names another one to read alone");
+    throw InvalidArgument("offset", "be 0, without an average, for positions on two axes",
+                          "the family is " + std::string(row.name));
   }
   Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
