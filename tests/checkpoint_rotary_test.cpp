@@ -345,6 +345,19 @@ TEST_CASE("layers of a sliding window have a base of their own") {
   }
   check_layers(
       R"("rope_theta":1e6,"rope_local_base_freq":1e4,"sliding_window_pattern":7,)" + scaling, -1);
+  // Gemma 3n's fifth layer has no window, and the last one of Gemma 4 besides each so many-eth.
+  const auto full_layers = [](const std::string& keys) {
+    std::vector<int> full;
+    for (int layer = 0; const Rotary& rotary : rotary_under(keys)) {
+      if (rotary.base == 1e6) full.push_back(layer);
+      ++layer;
+    }
+    return full;
+  };
+  const std::string count = R"(,"num_hidden_layers":6)";
+  CHECK(full_layers(R"("model_type":"gemma3n_text")" + count) == std::vector{4});
+  CHECK(full_layers(R"("model_type":"gemma4_text","sliding_window_pattern":4)" + count) ==
+        std::vector{3, 5});
 }
 
 TEST_CASE("layers of SmolLM3 that turn nothing are those of its list, or each fourth one") {

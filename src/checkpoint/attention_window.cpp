@@ -2,6 +2,7 @@
 
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -11,7 +12,7 @@ constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
 /// Whether a list of words between spaces has the type of the text's model.
 bool has_type(std::string_view types, const ConfigKeys& keys) {
   const auto type = keys.in({"text_config.", ""}).text("model_type");
-  return type && types.find(" " + *type + " ") != std::string_view::npos;
+  return type && lists(types, *type);
 }
 
 std::string layer_type_key(int layer) { return "layer_types." + std::to_string(layer); }
@@ -36,7 +37,9 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
                 before.value_or(static_cast<double>(family.default_before)));
   }
   const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
-  return pattern == 0 ? "" : kind((number + (family.first_full ? 0 : 1)) % pattern == 0);
+  if (pattern == 0) return "";
+  const bool last = keys.integer("num_hidden_layers", kMostLayers) == number + 1;
+  return kind((number + (family.first_full ? 0 : 1)) % pattern == 0 || (family.last_full && last));
 }
 
 std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const WindowKeys& family,

@@ -10,16 +10,12 @@
 #include "checkpoint/attention_window.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
 
 using Tensors = std::map<std::string, TensorInfo>;
-
-/// Whether a list of words between spaces has `word`.
-bool lists(std::string_view words, std::string_view word) {
-  return !word.empty() && words.find(" " + std::string(word) + " ") != std::string_view::npos;
-}
 
 /// "attn.c_proj" of "attn.c_proj.weight" or "attn.c_proj.bias".
 std::string_view stem(std::string_view name) {

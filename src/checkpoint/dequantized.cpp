@@ -18,6 +18,7 @@
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -800,8 +801,8 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
     bool belongs = stacked.contains(name);
     for (std::size_t dot = name.find('.'); dot != std::string::npos && !belongs;
          dot = name.find('.', dot + 1)) {
-      belongs = bases.contains(name.substr(0, dot + 1)) &&
-                kOfQuantization.find(" " + name.substr(dot + 1) + " ") != std::string_view::npos;
+      belongs =
+          bases.contains(name.substr(0, dot + 1)) && lists(kOfQuantization, name.substr(dot + 1));
     }
     // Scales of the cache of keys and values, beside the weights.
     const bool scales_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");

@@ -26,7 +26,7 @@ constexpr std::array kFamilies{
     minimax_m3(), mimo_v2(), latent(), latent_keys(), deepseek_heads(), mistral4(), minicpm3(),
     internlm2(), ling(), falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(),
     glm4(), glm4_moe(), step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(),
-    llama(), sam(), dinov3(), dinov2(), vit(), timm(),
+    llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(),
     torch_transformer(), torch_encoder(),
 };
 // clang-format on

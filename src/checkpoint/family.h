@@ -116,6 +116,7 @@ struct WindowKeys {
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
   bool first_full = false;     ///< the first of each so many layers has no window, not the last
+  bool last_full = false;      ///< nor has the last layer of the model
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
   /// Model types of the row that read the size, between spaces, and those of them that read it only where the switch
   /// "use_sliding_window" is on. With a default size all types read it.

@@ -11,7 +11,6 @@ constexpr Family llama() {
               " llama mistral mistral3 ministral qwen2 seed_oss arcee internlm3 mimo nemotron-nas "
               "PanguEmbedded ",
           .others = Others::names,
-          .rotary = {.share = {}},
           .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
@@ -33,8 +32,16 @@ constexpr Family llama() {
                    .epsilon = 1e-6,
                    .activation_key = "hidden_act",
                    .activation = Activation::silu,
-                   .optional_bias = true,
-                   .switched_biases = " llama "}};
+                   .optional_bias = true}};
+}
+
+/// LLaMA itself and what differs from it by keys that it reads too, which others of its names need not share: its heads
+/// turn whole, and biases have switches.
+constexpr Family llama_itself() {
+  Family row = llama();
+  row.rotary.share = {};
+  row.text.switched_biases = " llama ";
+  return row;
 }
 
 /// With norms of queries and keys under their usual names: in all models of the row, or where the file has them.
@@ -412,7 +419,7 @@ constexpr Family gemma4() {
   Family row = head_normed(llama_heads("Gemma 4", " gemma4 gemma4_text "));
   row.unscaled = true;
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
-  row.window = {.default_size = 512, .default_pattern = 6};
+  row.window = {.default_size = 512, .default_pattern = 6, .last_full = true};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
   row.shared_keys_key = "num_kv_shared_layers";
   row.attentions[0].others =
@@ -425,7 +432,7 @@ constexpr Family gemma4() {
 
 constexpr Family gemma3n() {
   Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
-  row.window.default_pattern = 5;
+  row.window = {.default_size = 512, .default_pattern = 5};
   row.full = {};
   return row;
 }

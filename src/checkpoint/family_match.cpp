@@ -15,6 +15,7 @@
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -242,15 +243,10 @@ bool fits(const Family& family, const Tensors& tensors) {
          (family.absent.empty() || !has(tensors, family.absent));
 }
 
-bool has_type(const Family& family, std::string_view type) {
-  return !type.empty() && type.find(' ') == std::string_view::npos &&
-         family.model_types.find(" " + std::string(type) + " ") != std::string_view::npos;
-}
-
 bool is_of_type(const Family& family, const std::vector<std::string>& model_types) {
   return family.others == Others::everything ||
          std::any_of(model_types.begin(), model_types.end(),
-                     [&](const std::string& type) { return has_type(family, type); });
+                     [&](const std::string& type) { return lists(family.model_types, type); });
 }
 
 /// Whether a row has the conventions of the part that a match is of, by the types of that part and of the whole.
@@ -262,7 +258,7 @@ bool is_known(const FamilyMatch& match, const Config* config) {
   const StackMatch& stack = match.stacks.front();
   if (match.is_other) {  // of which the type of the whole says nothing
     const auto type = config->text(stack.part + "model_type");
-    return type && has_type(family, *type);
+    return type && lists(family.model_types, *type);
   }
   const bool pictures =
       stack.names->config == "vision_config" || (family.reads_pictures() && !family.reads_text());
@@ -424,7 +420,7 @@ std::string stored_norm(const Tensors& tensors, const std::string& name) {
 bool is_known_type(std::string_view model_type) {
   const auto known = families();
   return std::any_of(known.begin(), known.end(),
-                     [&](const Family& family) { return has_type(family, model_type); });
+                     [&](const Family& family) { return lists(family.model_types, model_type); });
 }
 
 FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& tensors,

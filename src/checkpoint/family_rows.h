@@ -10,8 +10,7 @@ constexpr Family variant(Family row, std::string_view name, std::string_view mod
   row.name = name;
   row.model_types = model_types;
   row.others = Others::none;
-  if (row.rotary.share.empty()) row.rotary.share = RotaryKeys().share;
-  row.text.model_types = row.picture.model_types = row.text.switched_biases = {};
+  row.text.model_types = row.picture.model_types = {};
   return row;
 }
 

@@ -456,7 +456,7 @@ void check_mapping(const Mapping& mapping, const Config* config, bool fold_gains
     const auto type = config->text(key);
     if (!type) continue;
     for (const Family& family : families()) {
-      if (family.model_types.find(" " + *type + " ") == std::string_view::npos) continue;
+      if (!lists(family.model_types, *type)) continue;
       const std::string found =
           "'" + std::string(key) + "' in " + config->name() + " is '" + shown_name(*type) + "'";
       if (family.gain_plus_one && fold_gains && !mapping.gain.empty()) {

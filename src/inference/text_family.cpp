@@ -11,6 +11,7 @@
 #include "io/json_events.h"
 #include "support/choice.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -63,7 +64,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     const ForwardNames& names = names_of(family, input);
     const std::string types(names.model_types.empty() ? family.model_types : names.model_types);
     const auto has = [&](const std::optional<std::string>& name) {
-      return !name || types.empty() || types.find(" " + *name + " ") != std::string::npos;
+      return !name || types.empty() || lists(types, *name);
     };
     const bool of_type = match.unknown.empty() && has(type) && has(part);
     const bool reads = !names.attention_output.empty();

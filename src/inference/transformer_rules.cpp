@@ -15,6 +15,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -121,8 +122,7 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
                                std::span<const std::string_view> maps) const {
   const bool off = keys.is_off(key);
   const bool missing = key != "enable_bias" && !keys.has(key) &&
-                       names().switched_biases.find(" " + keys.text("model_type").value_or("-") +
-                                                    " ") != std::string_view::npos;
+                       lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
   for (const std::string_view pattern : maps) {
     const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
