@@ -215,6 +215,7 @@ test('a chosen head of the sample shows its matrix in a sentence, until a settin
   expect(await caption(page, 'lead')).toContain(
     'The matrix is its measured attention in “When does attention localize?”.',
   );
+  expect(await caption(page, 'lead')).not.toContain('48 by 48 weights');
   const answer = json('attend', { text: 'When does attention localize?' }, checkpoint, '--weights');
   const heads = answer.weights as { layer: number; head: number; weights: number[][] }[];
   const { weights } = heads.find(({ layer, head }) => layer === 2 && head === 3)!;

@@ -1,4 +1,5 @@
 // What the panels of the first figure have in common.
+import type { Matrix } from '../../charts/matrix';
 import { partOf } from '../../charts/plot';
 import type { Simulated } from '../../engine/protocol';
 import type { Curves, Point } from './answers';
@@ -33,6 +34,13 @@ export interface Scene {
   ofHead: HeadMatrix | null;
   /** A control is moved: its field shows the next value already, so the picture leaves out the numbers that it shows. */
   isMoving: boolean;
+}
+
+/** The matrix that is shown: that of a trained head, or the random one. */
+export function matrixOf({ ofHead, point: { head } }: Pick<Scene, 'ofHead' | 'point'>): Matrix {
+  return ofHead
+    ? { length: ofHead.tokens.length, values: ofHead.values }
+    : { length: head.length, values: head.weights };
 }
 
 /** A panel: its axes are drawn anew when what they depend on changes, and marks are moved on them. */

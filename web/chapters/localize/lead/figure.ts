@@ -8,7 +8,7 @@ import { Signal } from '../../../state/signal';
 import { Frame, type Shape } from '../../../ui/frame';
 import { LocalizationAnswers, meanEntropy, type FirstResult } from '../answers';
 import { MatrixPanel } from '../matrix/figure';
-import type { Box, HeadMatrix, Panel, Scene } from '../panel';
+import { matrixOf, type Box, type HeadMatrix, type Panel, type Scene } from '../panel';
 import { PositionsPanel } from '../positions/figure';
 import { SpectrumPanel } from '../spectrum/figure';
 import { showsAll, showsHeads, type Figure, type FigureContext, type Store } from '../state';
@@ -180,7 +180,7 @@ export class LocalizationFigure implements Figure {
       this.variance.headsCaption(scene),
       this.ofHead && `The matrix is its measured attention in “${this.ofHead.sentence}”.`,
       this.withoutMatrix && `Its attention matrix is not shown: ${this.withoutMatrix}`,
-      pointText(point, keys, state.samples),
+      pointText(point, keys, state.samples, this.ofHead),
       this.spectrum.caption(point),
       showsAll(state) && refused && `Points left out: ${refused.refused}.`,
       showsAll(state) && othersText(lines),
@@ -252,21 +252,18 @@ function localizationTable(shown: Shown): Table {
     'logit_std',
   ];
   const rows = [...curveRows(shown), ...headRows(shown), ...pointRows(shown)];
-  const { head } = shown.point;
-  const { kind, length, weights } = shown.ofHead
-    ? { kind: `weight of ${shown.ofHead.name}`, length: shown.ofHead.tokens.length, weights: shown.ofHead.values }
-    : { kind: 'weight', length: head.length, weights: head.weights };
+  const { length, values } = matrixOf(shown);
   const places = Array.from({ length }, (_, i) => i + 1);
   return {
     columns,
     rows: rows.map((row) => columns.map((name) => row[name] ?? null)),
     grid: {
-      kind,
+      kind: shown.ofHead ? `weight of ${shown.ofHead.name}` : 'weight',
       axes: [
         { name: 'query', at: places },
         { name: 'key', at: places },
       ],
-      values: { weight: weights },
+      values: { weight: values },
       choices: {},
     },
   };

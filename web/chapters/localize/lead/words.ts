@@ -5,6 +5,7 @@ import { settingControls } from '../../../state/setting';
 import { entryOf } from '../../../ui/registry';
 import type { Preset, Fact } from '../../shared/preset';
 import { fewest, type Curves, type Lines, meanEntropy, type Point, type RandomHead } from '../answers';
+import type { HeadMatrix } from '../panel';
 import { OPENING, type State } from '../state';
 
 /** What the vertical axis is called. */
@@ -111,14 +112,20 @@ function normality({ moments }: RandomHead): string {
 }
 
 /** What theory, simulation and the drawn matrix say of a point, in sentences. */
-export function pointText({ head }: Point, keys: Simulated | null, wanted: number): string {
+export function pointText(
+  { head }: Point,
+  keys: Simulated | null,
+  wanted: number,
+  ofHead: HeadMatrix | null = null,
+): string {
   const { length, entropy, weights } = head;
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   const sentences = [
     `Regime: ${head.regime}, L = ${short(head.localization)} in theory.`,
     keys && simulated(keys, wanted),
     normality(head),
-    entropy.length > 1 &&
+    !ofHead &&
+      entropy.length > 1 &&
       `Matrix: ${length} by ${length} weights, mean attention entropy ` +
         `${short(meanEntropy(head))}, largest weight ${short(largest)}.`,
   ];

@@ -4,7 +4,7 @@ import { MatrixPicture } from '../../../charts/matrix';
 import { colourOf, fieldRamp } from '../../../charts/palette';
 import { element, type Bitmap } from '../../../charts/picture';
 import { partOf, type Chart } from '../../../charts/plot';
-import { Panel, pathOf, type HeadMatrix, type Scene } from '../panel';
+import { Panel, matrixOf, pathOf, type HeadMatrix, type Scene } from '../panel';
 import { showsAll } from '../state';
 
 /** Widths below this have no room for the name of the vertical axis. */
@@ -48,9 +48,10 @@ export class MatrixPanel extends Panel {
     return [point.head.length, showsAll(state), ofHead];
   }
 
-  protected draw({ point, state, ofHead }: Scene): SVGSVGElement {
+  protected draw(scene: Scene): SVGSVGElement {
+    const { state, ofHead } = scene;
     const { width, height } = this.box;
-    const length = ofHead?.tokens.length ?? point.head.length;
+    const { length } = matrixOf(scene);
     const bar = showsAll(state) && width >= NARROW && !ofHead ? BAR : 0;
     this.ofHead = ofHead;
     const isNamed = ofHead && width >= NARROW;
@@ -89,8 +90,9 @@ export class MatrixPanel extends Panel {
     return whole;
   }
 
-  protected move({ point: { head }, ofHead }: Scene): void {
+  protected move(scene: Scene): void {
     const { axes, box } = this;
+    const { head } = scene.point;
     if (!axes) return;
     const edge = (row: number) => axes.y.apply(row + 0.5);
     if (this.entropy) {
@@ -106,10 +108,7 @@ export class MatrixPanel extends Panel {
       }));
       this.tip.place(() => [[tips, { x: shift(box.x), y: shift(box.y) }]]);
     } else this.tip.place(() => []);
-    const cells = ofHead
-      ? { length: ofHead.tokens.length, values: ofHead.values }
-      : { length: head.length, values: head.weights };
-    this.bitmap = this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, { top: box.y, left: box.x });
+    this.bitmap = this.picture.paint(matrixOf(scene), fieldRamp(), Math.sqrt, axes, { top: box.y, left: box.x });
   }
 
   /** Horizontal place of an entropy in the bars. */

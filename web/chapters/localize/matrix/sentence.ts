@@ -5,12 +5,9 @@ import { loadSampleTexts } from '../../shared/sample-texts';
 import type { LocalizationFigure } from '../lead/figure';
 import type { Store } from '../state';
 
-/** Of the examples that the build computed. */
-const SENTENCE = 'When does attention localize?';
-
 /**
- * Shows the matrix of a head of the sample on a sentence in the first figure when the head is chosen, until a setting
- * of the random matrix changes or no head is chosen.
+ * Shows the matrix of a head of the sample in the first example sentence in the first figure when the head is chosen,
+ * until a setting of the random matrix changes or no head is chosen.
  */
 export function showSentence(store: Store, registry: HeadRegistry, lead: LocalizationFigure): void {
   let turn = 0;
@@ -25,11 +22,10 @@ export function showSentence(store: Store, registry: HeadRegistry, lead: Localiz
     followed = head?.id ?? '';
     if (head?.model.key !== 'sample') return;
     const own = turn;
-    const answer = (await loadSampleTexts()).get(SENTENCE);
-    const found = answer?.weights.find((it) => it.layer === head.layer && it.head === head.head);
-    if (!answer || !found || turn !== own) return;
-    const { tokens } = answer.passages[0];
-    lead.showMatrix({ name: placeName(head), sentence: SENTENCE, tokens, values: found.weights });
+    const [[sentence, { passages, weights }]] = await loadSampleTexts();
+    const found = weights.find((it) => it.layer === head.layer && it.head === head.head);
+    if (!found || turn !== own) return;
+    lead.showMatrix({ name: placeName(head), sentence, tokens: passages[0].tokens, values: found.weights });
   };
   const tryFollow = () => void follow().catch((error: Error) => clear(error.message));
   const setting = [...SETTING, ...QUERY, ...MASKING] as const;

@@ -1,6 +1,7 @@
 // Files of a folder or a drop as checkpoints, and which of them are not opened.
 import trainingState from '../../../../src/checkpoint/training_state.inc?raw';
 import type { Checkpoint } from '../../shared/checkpoint';
+import { listed } from '../../shared/listed';
 
 /** A file and the folder it was found in, '' for a file given by itself. */
 export interface FolderFile {
@@ -13,8 +14,7 @@ export function pathOf({ file, folder }: FolderFile): string {
 }
 
 /** Names that trainers give to what only they read; the library declares their beginnings. */
-const BEGINNINGS = [...trainingState.matchAll(/"(\w+)"/g)].map(([, name]) => name);
-const TRAINING_STATE = new RegExp(`^((${BEGINNINGS.join('|')})([-_.\\d].*)?|.*_optim_states\\.\\w+)$`);
+const TRAINING_STATE = new RegExp(`^((${listed(trainingState).join('|')})([-_.\\d].*)?|.*_optim_states\\.\\w+)$`);
 /** Folders of an optimizer's shards. */
 const OPTIMIZER = /(^|\/)optimizer(_\d+)?(\/|$)/;
 

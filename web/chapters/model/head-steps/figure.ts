@@ -8,6 +8,7 @@ import { brushed, placeOf } from '../../../heads/brush';
 import { placeName, type PlacedHead } from '../../../heads/registry';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
+import { listed } from '../../shared/listed';
 import type { Checkpoints, Opened } from '../opening/checkpoints';
 import { panels, type PanelOptions } from '../panel';
 import { HeadMeasurements } from '../reading/measurements';
@@ -18,7 +19,7 @@ import { columns, type Column } from '../table/columns';
 const WIDE = 20;
 
 /** What all steps of a head have alike. */
-const ALIKE = [...stepFields.matchAll(/"(\w+)"/g)].map(([, name]) => name as keyof Head);
+const ALIKE = listed(stepFields) as (keyof Head)[];
 
 const LOSSES = [
   { name: 'loss', label: 'training loss', dash: undefined },
