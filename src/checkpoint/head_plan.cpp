@@ -13,6 +13,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
