@@ -37,18 +37,25 @@ struct ChangeFactors {
 
 class AdaptedView final : public SafetensorsView {
  public:
+  /// Of `tensors` the first are those of `weights`, and the next those that the tensors `replacing` of the adapter
+  /// replace.
   AdaptedView(std::shared_ptr<const Safetensors> base, std::shared_ptr<const Safetensors> adapter,
-              const std::vector<ViewedTensor>& tensors, std::vector<ChangedWeight> weights)
+              const std::vector<ViewedTensor>& tensors, std::vector<ChangedWeight> weights,
+              std::vector<std::string> replacing)
       : SafetensorsView(adapter->name(), tensors),
         base_(std::move(base)),
         adapter_(std::move(adapter)),
         tensors_(tensors),
-        weights_(std::move(weights)) {}
+        weights_(std::move(weights)),
+        replacing_(std::move(replacing)) {}
 
  private:
-  /// The changed weights come first.
   void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
-    if (place >= weights_.size()) return base_->read_bytes(tensors_[place].name, offset, out);
+    if (place >= weights_.size()) {
+      const std::size_t next = place - weights_.size();
+      if (next < replacing_.size()) return adapter_->read_bytes(replacing_[next], offset, out);
+      return base_->read_bytes(tensors_[place].name, offset, out);
+    }
     const ChangedWeight& weight = weights_[place];
     const ChangeFactors& factors = factors_of(place);
     read_computed<double>(offset, out, [&](std::uint64_t first, std::span<double> values) {
@@ -91,6 +98,7 @@ class AdaptedView final : public SafetensorsView {
   std::shared_ptr<const Safetensors> base_, adapter_;
   std::vector<ViewedTensor> tensors_;
   std::vector<ChangedWeight> weights_;
+  std::vector<std::string> replacing_;
   LastParts<ChangeFactors> factors_;
 };
 
@@ -109,7 +117,8 @@ AdapterRules rules_of(const Config& config) {
   if (config.text("peft_type").value_or("") != "LORA")
     refuse("peft_type", "it must be LORA, but is '" + shown_name(config.value("peft_type")) + "'");
   if (config.flag("use_dora").value_or(false)) refuse("use_dora", "it must be false");
-  if (!config.names("alpha_pattern.").empty()) refuse("alpha_pattern", "it must be empty");
+  if (config.flag("lora_bias").value_or(false)) refuse("lora_bias", "it must be false");
+  if (config.has_keys("alpha_pattern")) refuse("alpha_pattern", "it must be empty");
   for (const char* const key : {"layer_replication", "alora_invocation_tokens"}) {
     if (config.has(key)) refuse(key, "it must be null or left out");
   }
@@ -126,7 +135,7 @@ AdapterRules rules_of(const Config& config) {
   const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
   if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");
   constexpr std::uint64_t kMostRank = 1 << 20;
-  const bool one_rank = config.names("rank_pattern.").empty();
+  const bool one_rank = !config.has_keys("rank_pattern");
   return {*alpha, config.flag("use_rslora").value_or(false),
           config.flag("fan_in_fan_out").value_or(false),
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
@@ -134,10 +143,17 @@ AdapterRules rules_of(const Config& config) {
 
 /// The weight of `base` that a module of the adapter changes, whose name may lack what the file's names begin with, or
 /// have more.
-std::string weight_of(const Safetensors& base, std::string_view module, const std::string& tensor) {
-  if (module.starts_with(kWrapper)) module.remove_prefix(kWrapper.size());
-  const std::string name = std::string(module) + ".weight";
+/// Empty for none.
+std::string stored_name(const Safetensors& base, const std::string& name,
+                        const std::string& tensor) {
   if (base.tensors().contains(name)) return name;
+  // Models with vision have other names in version 4.52 of transformers than in their files.
+  constexpr std::string_view kNow = "model.language_model.";
+  for (const std::string_view then : {"language_model.model.", "model."}) {
+    if (!name.starts_with(kNow)) break;
+    const std::string older = std::string(then) + name.substr(kNow.size());
+    if (base.tensors().contains(older)) return older;
+  }
   std::string fitting;
   for (const auto& [other, info] : base.tensors()) {
     if (!other.ends_with("." + name) && !name.ends_with("." + other)) continue;
@@ -146,9 +162,59 @@ std::string weight_of(const Safetensors& base, std::string_view module, const st
                            shown_name(fitting), "' and '", shown_name(other), "'"});
     fitting = other;
   }
+  return fitting;
+}
+
+std::string_view without_wrapper(std::string_view name) {
+  if (name.starts_with(kWrapper)) name.remove_prefix(kWrapper.size());
+  return name;
+}
+
+std::string weight_of(const Safetensors& base, std::string_view module, const std::string& tensor) {
+  const std::string name = std::string(without_wrapper(module)) + ".weight";
+  const std::string fitting = stored_name(base, name, tensor);
   if (fitting.empty())
     refuse_item(tensor, {"its weight '", shown_name(name), "' must be in ", base.name()});
   return fitting;
+}
+
+/// Whether config.json of the adapter has the module of a tensor among those that were trained whole.
+bool is_trained_whole(const Config& config, std::string_view module) {
+  for (int i = 0;; ++i) {
+    const auto trained = config.text("modules_to_save." + std::to_string(i));
+    if (!trained) return false;
+    if (module == *trained || module.ends_with("." + *trained)) return true;
+  }
+}
+
+/// The tensor of the model in whose place one of the adapter stands, such as the weight of a new head or a bias.
+/// Throws FormatError naming the tensor where it is another part of an adapter, or does not fit.
+std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
+                        const std::string& tensor, const Config& config) {
+  const std::string name(without_wrapper(tensor));
+  const bool is_whole = (name.ends_with(".weight") || name.ends_with(".bias")) &&
+                        name.find("lora_") == std::string::npos &&
+                        name.find("token_adapter") == std::string::npos;
+  const std::string stored = is_whole ? stored_name(base, name, tensor) : std::string();
+  const bool is_new = is_whole && stored.empty() &&
+                      is_trained_whole(config, std::string_view(name).substr(0, name.rfind('.')));
+  if (stored.empty() && !is_new) {
+    refuse_item(tensor,
+                "an adapter must have the tensors lora_A and lora_B, and whole ones of its model, "
+                "only; merge it into its model with peft's merge_and_unload()");
+  }
+  if (is_new) return name;
+  // Rows of embeddings are added for new tokens.
+  const std::vector<std::uint64_t>&own = adapter.tensor(tensor).shape,
+        &whole = base.tensor(stored).shape;
+  const bool fits = own.size() == whole.size() && !own.empty() &&
+                    std::equal(own.begin() + 1, own.end(), whole.begin() + 1) &&
+                    (own[0] == whole[0] || (own.size() == 2 && own[0] > whole[0]));
+  if (!fits) {
+    refuse_item(tensor, {"its shape ", shape_text(adapter.tensor(tensor)), " must be that of '",
+                         shown_name(stored), "', ", shape_text(base.tensor(stored))});
+  }
+  return stored;
 }
 
 /// Whether a weight is one of GPT-2's, stored with its inputs as rows.
@@ -205,6 +271,11 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
   std::vector<ChangedWeight> weights;
   std::vector<ViewedTensor> viewed;
   std::map<std::string, std::string> changed;  // by the weight, the tensor that changes it
+  const auto change = [&](const std::string& weight, const std::string& tensor) {
+    if (changed.emplace(weight, tensor).second) return;
+    refuse_item(tensor, {"it must change another weight than '", shown_name(changed[weight]), "'"});
+  };
+  std::vector<std::string> replacing;
   for (const auto& [name, info] : adapter->tensors()) {
     if (const std::size_t mark = name.find(kOuter); mark != std::string::npos) {
       std::string inner = name;
@@ -213,26 +284,29 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
       refuse_item(name, {"its partner '", shown_name(inner), "' is missing"});
     }
     if (name.find(kInner) == std::string::npos) {
-      refuse_item(name,
-                  "an adapter must have the tensors lora_A and lora_B only; merge it into its "
-                  "model with peft's merge_and_unload()");
+      replacing.push_back(name);
+      continue;
     }
     weights.push_back(change_of(*base, *adapter, name, rules));
     const ChangedWeight& weight = weights.back();
-    if (!changed.emplace(weight.name, name).second)
-      refuse_item(name,
-                  {"it must change another weight than '", shown_name(changed[weight.name]), "'"});
+    change(weight.name, name);
     viewed.push_back({weight.name,
                       "F64",
                       {weight.rows, weight.columns},
                       weight.rows * weight.columns * sizeof(double)});
+  }
+  for (const std::string& name : replacing) {
+    const std::string replaced = replaced_by(*base, *adapter, name, config);
+    change(replaced, name);
+    const TensorInfo& info = adapter->tensor(name);
+    viewed.push_back({replaced, dtype_name(info.dtype), info.shape, info.end - info.begin});
   }
   for (const auto& [name, info] : base->tensors()) {
     if (!changed.contains(name))
       viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
   }
   return std::make_shared<const Safetensors>(std::make_shared<AdaptedView>(
-      std::move(base), std::move(adapter), viewed, std::move(weights)));
+      std::move(base), std::move(adapter), viewed, std::move(weights), std::move(replacing)));
 }
 
 }  // namespace eigenscope

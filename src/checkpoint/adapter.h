@@ -13,9 +13,10 @@ bool is_adapter(const Safetensors& file);
 
 /// The tensors of `base` with the changes of a LoRA adapter: W + s B A for each weight W that has one, in double
 /// precision, with s = lora_alpha / r, or lora_alpha / sqrt(r) for rsLoRA (arXiv:2312.03732), and r the rows of A.
+/// Tensors that were trained whole, such as a new head's (`modules_to_save`) or biases, take the place of the model's.
 /// `config` is adapter_config.json. Throws FormatError naming the key for another method than LoRA, DoRA, a missing
 /// `lora_alpha`, values by layer (`alpha_pattern`), and an adapter that began with a change of the model
-/// (`init_lora_weights`) or repeats layers, and naming the tensor for one that is neither A nor B, has no partner or
+/// (`init_lora_weights`) or repeats layers, and naming the tensor for one that is none of these, has no partner or
 /// another rank than `r`, does not fit its weight, or has no weight in `base`. Source: peft/tuners/lora/layer.py of
 /// github.com/huggingface/peft.
 std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensors> base,

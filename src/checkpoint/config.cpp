@@ -137,6 +137,14 @@ std::vector<std::string> Config::names(const std::string& object) const {
   return names;
 }
 
+bool Config::has_keys(const std::string& object) const {
+  const std::string before = object + ".";
+  const auto value = values_.lower_bound(before);
+  const auto null = nulls_.lower_bound(before);
+  return (value != values_.end() && value->first.starts_with(before)) ||
+         (null != nulls_.end() && null->starts_with(before));
+}
+
 std::string Config::value(const std::string& key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) return {};

@@ -47,6 +47,9 @@ class Config {
   /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object.
   std::vector<std::string> names(const std::string& object) const;
 
+  /// Whether `object`, a path without its last '.', has any key, also one with a '.' in its name.
+  bool has_keys(const std::string& object) const;
+
   /// The value called `key` as messages show it, "an array" and "an object" for those; empty where it is absent or
   /// null.
   std::string value(const std::string& key) const;

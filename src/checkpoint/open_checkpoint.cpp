@@ -26,6 +26,7 @@ constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::string_view kGguf = ".gguf";
 constexpr std::string_view kTorch = "pytorch_model.bin";
+constexpr std::string_view kTorchAdapter = "adapter_model.bin";  // of older versions of PEFT
 constexpr std::string_view kTorchIndex = "pytorch_model.bin.index.json";
 constexpr std::array kTorchEndings{".pt"sv, ".pth"sv, ".ckpt"sv};
 constexpr auto kTrainingState = std::to_array<std::string_view>({
@@ -131,7 +132,8 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
 bool holds_weights(const fs::path& folder) {
   return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty() ||
          !files_ending(folder, kGguf).empty() || is_file(folder / kTorch) ||
-         is_file(folder / kTorchIndex) || !torch_files(files_ending(folder, "")).empty();
+         is_file(folder / kTorchIndex) || is_file(folder / kTorchAdapter) ||
+         !torch_files(files_ending(folder, "")).empty();
 }
 
 /// Also a link that leads nowhere.
@@ -164,7 +166,7 @@ std::string weights_among(const std::string& folder, const std::vector<std::stri
     if (!files.empty() && is_one) return files.front();
     if (files.size() > 1) refuse_choice(folder, files, ending);
   }
-  for (const std::string_view usual : {kTorch, kTorchIndex}) {
+  for (const std::string_view usual : {kTorch, kTorchIndex, kTorchAdapter}) {
     if (has(usual)) return std::string(usual);
   }
   const std::vector<std::string> files = torch_files(names);

@@ -1,6 +1,6 @@
 // Heads of a model beside those of its quantized GGUF, which an independent script writes.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { safetensorsOf } from '../checkpoints.ts';
@@ -115,18 +115,21 @@ test('a head with NaN is left out and named, beside the rows of the others', () 
   expect(stderr).toContain('left out layer 0 head 0: 1 NaN and 0 infinite weights');
 });
 
-/** A LoRA adapter of rank 2 for the queries of layer 0, and the same model with it merged in. */
-function adapter(rules: object) {
+/**
+ * A LoRA adapter of rank 2 for the queries of layer 0, with other tensors beside it, and the same model with it merged
+ * in.
+ */
+function adapter(rules: object, others: Parameters<typeof safetensorsOf>[0] = {}) {
   const [rank, scale] = [2, 3];
   const name = 'encoder.layer.0.attention.self.query';
   const inner = (i: number) => 0.1 * Math.cos(i);
   const outer = (i: number) => 0.1 * Math.sin(2 * i);
-  const path = join(folder, `adapter-${Object.keys(rules).join('-')}`);
-  mkdirSync(path);
+  const path = mkdtempSync(join(folder, 'adapter-'));
   const prefix = `base_model.model.bert.${name}`;
   const tensors = {
     [`${prefix}.lora_A.weight`]: { shape: [rank, WIDTH], value: inner },
     [`${prefix}.lora_B.weight`]: { shape: [WIDTH, rank], value: outer },
+    ...others,
   };
   writeFileSync(join(path, 'adapter_model.safetensors'), safetensorsOf(tensors));
   const config = { peft_type: 'LORA', r: rank, lora_alpha: scale * rank, ...rules };
@@ -155,8 +158,29 @@ test('a LoRA adapter changes heads as the model with it merged in, by its rank',
   expect(found.heads[0].weight_distance).toBeGreaterThan(1e-4);
 });
 
+test('whole tensors of an adapter stand in the place of those of its model, or beside them', () => {
+  const trained = { modules_to_save: ['score'] };
+  const rows = 'base_model.model.bert.encoder.layer.1.attention.self.key.weight';
+  const key = { [rows]: { shape: [WIDTH, WIDTH], value: noise(5) } };
+  const head = { 'base_model.model.score.weight': { shape: [2, WIDTH], value: noise(6) } };
+  const heads = (at: ReturnType<typeof adapter>) => json('head-drift', { changed: at.path }, small).heads;
+  const plain = heads(adapter({}));
+  expect(heads(adapter(trained, head))).toEqual(plain);
+  const replaced = heads(adapter({}, key));
+  for (const [i, { layer, mean_changed: mean }] of plain.entries()) {
+    if (layer === 1) expect(replaced[i].mean_changed).not.toBe(mean);
+    else expect(replaced[i].mean_changed).toBe(mean);
+  }
+  const refusal = (at: ReturnType<typeof adapter>) => run('head-drift', { changed: at.path }, small).stderr;
+  expect(refusal(adapter({}, head))).toContain('base_model.model.score.weight: an adapter must have');
+  expect(refusal(adapter({}, { [rows]: { shape: [WIDTH, 2], value: noise(5) } }))).toContain(`${rows}: its shape`);
+  const delta = rows.replace('weight', 'lora_magnitude_vector.weight');
+  expect(refusal(adapter({}, { [delta]: { shape: [WIDTH], value: noise(5) } }))).toContain('an adapter must have');
+});
+
 test('an adapter that is no plain LoRA is refused by the key that says so', () => {
-  for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { r: 3 }]) {
+  const byLayer = { alpha_pattern: { 'encoder.layer.0.attention.self.query': 4 } };
+  for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { lora_bias: true }, byLayer, { r: 3 }]) {
     const [key] = Object.keys(rules);
     const { stderr } = run('head-drift', { changed: adapter(rules).path }, small);
     expect(stderr).toContain(key === 'r' ? "as 'r' in adapter_config.json says, 3" : `${key}: it must`);
