@@ -140,6 +140,26 @@ TEST_CASE("a tensor beside quantized codes that does not belong to them stays", 
   // Scales of the cache of keys, and not ones of its coordinates.
   CHECK_FALSE(kept("model.layers.0.self_attn.k_scale", {1}));
   CHECK(kept("model.layers.0.self_attn.k_scale", {4}));
+  CHECK_FALSE(kept("model.layers.0.self_attn.v_scale", {4, 1, 1}));
+  CHECK_FALSE(kept("model.layers.0.self_attn.q_scale", {1}));
+}
+
+TEST_CASE(
+    "a cache of FP8 beside weights that are not quantized is passed over where config.json has it",
+    "[quantized]") {
+  const std::string scale = "model.layers.0.self_attn.k_scale";
+  SafetensorsWriter writer;
+  writer.add(kLayer + "weight", "F32", {2, 2}, {1, 2, 3, 4});
+  writer.add(scale, "F32", {1}, {2});
+  const auto kept = [&](const std::string& config) {
+    const auto text = std::as_bytes(std::span(config));
+    MemorySource source("config.json", Bytes(text.begin(), text.end()));
+    return dequantized(open(writer.bytes()), &source)->tensors().contains(scale);
+  };
+  CHECK(kept("{}"));
+  CHECK_FALSE(kept(R"({"quantization_config":{"kv_cache_scheme":{"num_bits":8}}})"));
+  check_failure(failure_of([&] { kept(R"({"quantization_config":{"quant_method":"bitnet"}})"); }),
+                "quantization_config.quant_method", "other weights");
 }
 
 TEST_CASE("config.json says how quantized weights are stored, or nothing is decoded",
@@ -172,6 +192,12 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
   CHECK(weight_of("FP8 blocks", R"("weight_block_size":[65,6])") !=
         weight_of("FP8 blocks", R"("weight_block_size":[128,128])"));
   CHECK(weight_of("FP8 blocks", R"("weight_block_size":[64,64])").empty());
+  const auto structure = [](const std::string& block) {
+    return R"("config_groups":{"group_0":{"weights":{"block_structure":)" + block + "}}}";
+  };
+  CHECK(weight_of("FP8 blocks", structure("[65,6]")) ==
+        weight_of("FP8 blocks", R"("weight_block_size":[65,6])"));
+  CHECK(weight_of("FP8 blocks", structure("[64,64]")).empty());
   const auto groups = [](int count) {
     return R"("config_groups":{"group_0":{"weights":{"num_bits":)" + std::to_string(count) + "}}}";
   };

@@ -125,6 +125,17 @@ class QuantizedLayers {
     return weight;
   }
 
+  /// Whether config.json says that something is quantized.
+  bool is_told() { return config() != nullptr && config_->has_keys("quantization_config"); }
+
+  /// Refuses weights that are quantized when the model runs.
+  void refuse_online() {
+    constexpr const char* kMethod = "quantization_config.quant_method";
+    if (config() == nullptr || config_->value(kMethod) != "bitnet") return;
+    refuse_item(kMethod, {"it must not be bitnet in ", config_->name(),
+                          ", whose model runs with other weights than those of the file"});
+  }
+
  private:
   static std::string_view codes_ending(const Quantization& kind) {
     const bool instead = kind.mark == "qweight" || kind.mark == "weight_packed";
@@ -194,7 +205,13 @@ class QuantizedLayers {
   /// The block along a dimension that config.json has for all weights, or else by the count of scales; 0 where the
   /// count is another one or leaves it open.
   std::uint64_t told_block(const char* place, std::uint64_t size, std::uint64_t count) {
-    const std::uint64_t told = configured("", std::string("weight_block_size.") + place);
+    std::uint64_t told = configured("", std::string("weight_block_size.") + place);
+    for (const std::string& group : groups()) {  // of compressed-tensors
+      const auto own =
+          config_->positive_integer(group + "weights.block_structure." + place, 1 << 20);
+      if (own && told != 0 && told != *own) return 0;
+      told = own.value_or(told);
+    }
     if (told == 0) return block_of(size, count);
     return (size + told - 1) / told == count ? told : 0;
   }
@@ -273,13 +290,20 @@ class QuantizedLayers {
                               ", as transforms of weights are not supported"});
   }
 
+  /// The paths of the groups of weights that config.json has, which end with '.'.
+  std::vector<std::string> groups() {
+    const std::string before = "quantization_config.config_groups.";
+    if (config() == nullptr) return {};
+    std::vector<std::string> paths = config_->names(before);
+    for (std::string& path : paths) path = before + path + ".";
+    return paths;
+  }
+
   /// Whether codes of so many bits are those of a group of config.json, if it has groups.
   bool has_bits(std::uint64_t bits) {
-    if (config() == nullptr) return true;
-    const std::string groups = "quantization_config.config_groups.";
-    const std::vector<std::string> names = config_->names(groups);
-    return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-             return config_->positive_integer(groups + name + ".weights.num_bits", 64) == bits;
+    const std::vector<std::string> paths = groups();
+    return paths.empty() || std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+             return config_->positive_integer(path + "weights.num_bits", 64) == bits;
            });
   }
 
@@ -428,6 +452,10 @@ class TableReader {
         break;
       case Packing::nvfp4:
         tables.values = fp4();
+        if (std::any_of(tables.scales.begin(), tables.scales.end(),
+                        [](float scale) { return std::signbit(scale); })) {
+          refuse_item(weight_.scales, "its numbers must have no sign, as those of NVFP4");
+        }
         if (has("weight_global_scale")) {
           const float whole = only_number("weight_global_scale");
           if (!(whole > 0)) refuse_item(name("weight_global_scale"), "it must be above 0");
@@ -724,6 +752,8 @@ constexpr std::string_view kOfQuantization =
 
 constexpr std::string_view kBlocks = "_blocks";
 
+constexpr std::array<std::string_view, 3> kCacheScales{".q_scale", ".k_scale", ".v_scale"};
+
 /// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
 std::optional<std::string> base_of(const std::string& name) {
   constexpr std::array<std::string_view, 3> kCodes{".weight", kPackedWeights[0], kPackedWeights[1]};
@@ -757,9 +787,13 @@ std::optional<QuantizedWeight> stacked_blocks(const std::map<std::string, Tensor
   return weight;
 }
 
-bool is_one_number(const TensorInfo& info) {
-  return std::all_of(info.shape.begin(), info.shape.end(),
-                     [](std::uint64_t side) { return side == 1; });
+/// Whether a tensor beside the weights scales queries, or keys and values in the cache: as one number, or one a head.
+bool is_scale_of_cache(const std::string& name, const TensorInfo& info) {
+  const bool is_named = std::any_of(kCacheScales.begin(), kCacheScales.end(),
+                                    [&](std::string_view it) { return name.ends_with(it); });
+  const std::size_t first = info.shape.size() == 3 ? 1 : 0;
+  return is_named && std::all_of(info.shape.begin() + static_cast<std::ptrdiff_t>(first),
+                                 info.shape.end(), [](std::uint64_t side) { return side == 1; });
 }
 
 }  // namespace
@@ -768,6 +802,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
                                                ByteSource* config) {
   const std::map<std::string, TensorInfo>& tensors = file->tensors();
   QuantizedLayers layers(*file, config);
+  layers.refuse_online();
   std::vector<QuantizedWeight> weights;
   std::vector<ViewedTensor> viewed;
   std::set<std::string> bases, stacked;
@@ -795,7 +830,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
                       weight->rows * weight->columns * sizeof(float)});
     weights.push_back(std::move(*weight));
   }
-  if (weights.empty()) return file;
+  if (weights.empty() && !layers.is_told()) return file;
   for (const auto& [name, info] : tensors) {
     // The base of a layer is the longest that ends with a dot, such as "q_proj." of "q_proj.weight.absmax".
     bool belongs = stacked.contains(name);
@@ -804,10 +839,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
       belongs =
           bases.contains(name.substr(0, dot + 1)) && lists(kOfQuantization, name.substr(dot + 1));
     }
-    // Scales of the cache of keys and values, beside the weights.
-    const bool scales_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");
-    belongs = belongs || (scales_cache && is_one_number(info));
-    if (!belongs)
+    if (!belongs && !is_scale_of_cache(name, info))
       viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
   }
   return std::make_shared<const Safetensors>(
