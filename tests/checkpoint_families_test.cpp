@@ -543,8 +543,9 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
                      .key_heads = 1};
   check(mamba);
   for (const auto& [family, type] :
-       {std::pair{"Gemma 3n", "gemma3n_text"}, std::pair{"Gemma 4", "gemma4_text"}}) {
-    Model undivided = head_normed(family, type);
+       {std::pair{"Gemma 3n", "gemma3n_text"}, std::pair{"Gemma 4", "gemma4_text"},
+        std::pair{"Gemma 4", "embedding_gemma2_text"}}) {
+    Model undivided = head_normed(family, type, R"(,"rope_scaling":null)");
     undivided.stacks[0].scale = 2;
     check(undivided);
   }
@@ -555,7 +556,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
       llama("Granite 4", "granitemoehybrid", divided + R"(,"position_embedding_type":"nope")");
   nope.stacks[0].rotary = false;
   check(nope);
-  Model apertus = head_normed("Apertus", "apertus");
+  Model apertus = head_normed("Apertus", "apertus", R"(,"rope_scaling":null)");
   apertus.stacks[0].gain = "model.layers.{n}.attention_layernorm.weight";
   check(apertus);
   Model lfm2 = llama("LFM2", "lfm2");
@@ -570,6 +571,39 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     after.others = {"model.layers.0.post_attention_layernorm.weight"};
     check(after);
   }
+  for (const auto& [family, type] :
+       {std::pair{"EXAONE MoE", "exaone_moe"}, std::pair{"Hy3", "hy_v3"},
+        std::pair{"dots.llm1", "dots1"}, std::pair{"GLM-4.5", "glm4v_moe_text"}}) {
+    check(head_normed(family, type));
+  }
+  check(llama("Solar Open", "solar_open"));
+  check(llama("ERNIE 4.5", "ernie4_5_vl_moe_text"));
+  // Keys whose defaults have been others by the version of the original, or hide a scaling.
+  for (const auto& [model_of, family, type, key, given] :
+       {std::tuple{&llama, "EuroBERT", "eurobert", "rope_theta", R"(,"rope_theta":25e4)"},
+        std::tuple{&llama, "PaddleOCR-VL", "paddleocr_vl", "rope_theta", R"(,"rope_theta":5e5)"},
+        std::tuple{&llama, "GLM-V", "glm_ocr_text", "partial_rotary_factor",
+                   R"(,"partial_rotary_factor":1)"},
+        std::tuple{
+            &head_normed, "Gemma 4", "gemma4_unified_text", "rope_scaling",
+            R"(,"num_hidden_layers":2,"rope_parameters":{"full_attention":{"rope_type":"default"},
+                       "sliding_attention":{"rope_type":"default"}})"}}) {
+    const HeadSettings turned{.offset = {1}};
+    const auto item = [&](const Model& model) {
+      const Config config = Config::parse(model.config);
+      HeadScan(open(write(model, "F32")), &config);  // at offset 0
+      return failure_of([&] { HeadScan(open(write(model, "F32")), &config, turned); }).item;
+    };
+    const Model whole = model_of(family, type, given);
+    CHECK(item(model_of(family, type, R"(,"num_hidden_layers":2)")) == key);
+    CHECK(item(whole).empty());
+    if (model_of == &llama) check(whole);
+  }
+  minimax = head_normed("MiniMax M3", "minimax_m3_vl_text", R"(,"rotary_dim":2)");
+  minimax.stacks[0].gain_plus_one = true;
+  minimax.neutral = {"use_gemma_norm"};
+  minimax.others = {"model.layers.0.self_attn.index_q_norm.weight"};
+  check(minimax);
   Model phi = llama("Phi", "phi");
   phi.others = {"model.layers.0.self_attn.dense.weight"};
   check(phi);
@@ -707,12 +741,13 @@ TEST_CASE(
            .key = "roberta.encoder.layer.{n}.attention.self.key.weight",
            .gain = "roberta.encoder.layer.{n}.attention.self_attn_layer_norm.weight"}}});
   for (const bool before : {true, false}) {
-    Model nomic{"Nomic",
-                R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"prenorm":)" +
-                    std::string(before ? "true}" : "false}"),
-                HeadLayout::kFused,
-                {{.query = "encoder.layers.{n}.attn.Wqkv.weight", .rotary = true}},
-                {"encoder.layers.0.norm2.weight"}};
+    Model nomic{
+        "Nomic",
+        R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"rotary_emb_base":1000,"prenorm":)" +
+            std::string(before ? "true}" : "false}"),
+        HeadLayout::kFused,
+        {{.query = "encoder.layers.{n}.attn.Wqkv.weight", .rotary = true}},
+        {"encoder.layers.0.norm2.weight"}};
     if (before) nomic.stacks[0].gain = "encoder.layers.{n}.norm1.weight";
     nomic.neutral = {"rotary_emb_fraction"};
     check(nomic);
@@ -1109,6 +1144,32 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
   }
 }
 
+TEST_CASE(
+    "gains of Qwen 3.5 that MLX's conversion stores whole are told by the layout beside them") {
+  const auto gains_of = [&](const std::vector<std::uint64_t>& shape, const std::string& more = "") {
+    SafetensorsWriter file;
+    const std::string layer = "model.layers.1.", attention = layer + "self_attn.";
+    add(file, layer + "input_layernorm.weight", "F64", 1, 1, kWidth);
+    add(file, attention + "q_proj.weight", "F64", 2, 4 * kHeadWidth, kWidth);
+    add(file, attention + "k_proj.weight", "F64", 3, kHeadWidth, kWidth);
+    add(file, attention + "q_norm.weight", "F64", 4, 1, kHeadWidth);
+    add(file, attention + "k_norm.weight", "F64", 5, 1, kHeadWidth);
+    file.add("model.layers.0.linear_attn.conv1d.weight", "F64", shape, std::vector<double>(8, 1.0));
+    if (!more.empty()) add(file, more, "F64", 6, 1, 1);
+    const Config config = Config::parse(two_heads("qwen3_5_text", R"(,"num_key_value_heads":1)"));
+    HeadScan scan(open(file.bytes()), &config);
+    CHECK(scan.plan()[0].family->name == "Qwen 3.5");
+    return scan.plan()[0].family->gain_plus_one;
+  };
+  CHECK(gains_of({2, 1, 4}));
+  CHECK_FALSE(gains_of({2, 4, 1}));
+  CHECK(gains_of({2, 1, 4}, "mtp.norm.weight"));
+  check_failure(failure_of([&] {
+                  gains_of({2, 4, 1}, "mtp.norm.weight");
+                }),
+                "mtp.norm.weight", "MLX's layout");
+}
+
 TEST_CASE("layers without a window have heads of another width, and last layers use earlier keys") {
   const std::string config_of = R"(,"num_key_value_heads":2,"head_dim":2,"global_head_dim":4,
       "num_global_key_value_heads":1,"num_hidden_layers":4,"num_kv_shared_layers":2,
@@ -1144,6 +1205,38 @@ TEST_CASE("layers without a window have heads of another width, and last layers 
     CHECK(heads[i].layer == static_cast<int>(i / 2));
     CHECK(heads[4 + i].key == heads[i].key);
     CHECK(heads[4 + i].query != heads[i].query);
+  }
+  // As version 5.15 of transformers writes it.
+  std::string by_layer = config_of;
+  by_layer.replace(
+      by_layer.find(R"("global_head_dim":4)"), 19,
+      R"("per_layer_config":{"1":{"head_dim":4,"num_key_value_heads":1,"attention_bias":false},
+                      "3":{"head_dim":4,"num_key_value_heads":1,"intermediate_size":9}},"attention_bias":false)");
+  by_layer.replace(by_layer.find(R"("num_global_key_value_heads":1,)"), 31, "");
+  const auto scan_under = [&](const std::string& keys) {
+    const Config changed = Config::parse(two_heads("gemma4_text", keys));
+    HeadScan under(open(file.bytes()), &changed, {.offset = {1}});
+    return read_all(under);
+  };
+  const std::vector<HeadFactors> same = scan_under(by_layer);
+  REQUIRE(same.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(same[i].query == heads[i].query);
+    CHECK(same[i].key == heads[i].key);
+  }
+  for (const auto& [from, to, item] :
+       {std::tuple{R"("3":{)", R"("03":{)", "per_layer_config.03"},
+        std::tuple{R"("3":{)", R"("4":{)", "per_layer_config.4"},
+        std::tuple{R"("attention_bias":false})", R"("attention_bias":true})",
+                   "per_layer_config.1.attention_bias"},
+        std::tuple{R"("intermediate_size":9)", R"("skip":["mlp"])", "per_layer_config.3.skip"},
+        std::tuple{R"("head_dim":4,"num_)", R"("head_dim":8,"num_)",
+                   "model.layers.1.self_attn.q_proj.weight"},
+        std::tuple{R"("num_key_value_heads":1)", R"("num_key_value_heads":2)",
+                   "model.layers.1.self_attn.k_proj.weight"}}) {
+    std::string changed = by_layer;
+    changed.replace(changed.find(from), std::string(from).size(), to);
+    CHECK(failure_of([&] { scan_under(changed); }).item == item);
   }
   const Config odd = Config::parse(two_heads(
       "gemma4_text", R"(,"head_dim":2,"global_head_dim":8,"layer_types":["sliding_attention",
@@ -1443,11 +1536,17 @@ TEST_CASE("models of vision and language: each part by its own family") {
   qwen.stacks[0].name = "model";
   qwen.stacks.push_back({.name = "visual",
                          .query = "visual.blocks.{n}.attn.qkv.weight",
-                         .gain = "visual.blocks.{n}.norm1.weight"});
+                         .gain = "visual.blocks.{n}.norm1.weight",
+                         .rotary = true});
   check(qwen);
+  const Config parsed = Config::parse(qwen.config);
+  const HeadScan turned(open(write(qwen, "F32")), &parsed, {.offset = {1}});
+  for (const LayerPlan& layer : turned.plan()) CHECK(layer.stack == "model");
+  REQUIRE(turned.notes().size() == 1);
+  CHECK_THAT(turned.notes()[0], ContainsSubstring("ViT (Qwen) are left out"));
   // A prefix that is taken, or that no link could carry.
   for (const std::string prefix : {"model.", "a, b."}) {
-    qwen.stacks[1].name = "ViT (timm)";
+    qwen.stacks[1].name = "ViT (Qwen)";
     qwen.stacks[1].query = prefix + "blocks.{n}.attn.qkv.weight";
     qwen.stacks[1].gain = prefix + "blocks.{n}.norm1.weight";
     check(qwen);

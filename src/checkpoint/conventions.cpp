@@ -165,6 +165,7 @@ constexpr std::array kGuards{
     Guard{"use_rope", Effect::turns, kRotary},
     Guard{"use_rotary*", Effect::turns, kRotary},
     Guard{"rotary", Effect::turns, kRotary},
+    Guard{"layer_rope_theta", Effect::turns, kNone},
     Guard{"rotary_base", Effect::turns, kNone},
     Guard{"rotary_emb_base", Effect::turns, kNone},
     Guard{"rope", Effect::turns, kRotary},
@@ -221,6 +222,7 @@ class KeyGuards {
     if (!keys_) return;
     check_read();
     for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
+    check_layer_keys();
     check_length(family_.rotary.used);
     check_length(family_.window.list);
     for (const std::string& key : keys_.names()) {
@@ -355,10 +357,41 @@ class KeyGuards {
                  ", but has ", std::to_string(length), " in ", keys_.name()});
   }
 
+  /// Refuses layers that the model does not have, and keys of a layer that are not read, unless they have the value
+  /// that they have for all.
+  void check_layer_keys() const {
+    check_kind(keys_, kLayerKeys, "an object");
+    const std::string before = std::string(kLayerKeys) + ".";
+    const std::uint64_t count =
+        keys_.integer(stack_.stack.names->layer_count_key, kMostLayers)
+            .value_or(static_cast<std::uint64_t>(stack_.stack.layers.back().layer) + 1);
+    for (const std::string& number : keys_.in({before}).names()) {
+      const auto layer = layer_after(number + ".", 0);
+      const std::string path = keys_.path(before + number);
+      if (!layer || std::to_string(*layer) != number ||
+          static_cast<std::uint64_t>(*layer) >= count) {
+        refuse_item(path, {"it must have the number of a layer, from 0 to ",
+                           std::to_string(count - 1), ", in ", keys_.name()});
+      }
+      check_kind(keys_, before + number, "an object");
+      const ConfigKeys own = keys_.in({before + number + "."});
+      for (const std::string& key : own.names()) {
+        const AttentionNames& names = *stack_.stack.names;
+        const bool is_read = key == names.head_count_key || key == names.key_head_count_key ||
+                             key == family_.head_width_key || key.ends_with("intermediate_size");
+        const std::string value = own.value(key);
+        const bool is_whole = value == "an array" || value == "an object";
+        if (is_read || (value == keys_.value(key) && !is_whole)) continue;
+        refuse_item(own.path(key), {"it must be left out of ", keys_.name(),
+                                    ", as it is not read for one layer alone"});
+      }
+    }
+  }
+
   /// Layers whose attention is not a softmax of W_QK have other types.
   void check_layer_types(const std::string& list) const {
     constexpr std::string_view kSoftmax =
-        " full_attention sliding_attention chunked_attention attention ";
+        " full_attention sliding_attention chunked_attention attention minimax_m3_sparse ";
     const std::string all = keys_.value(list);
     if (!all.empty() && all != "an array") {
       throw FormatError(keys_.path(list),

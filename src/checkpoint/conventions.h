@@ -55,8 +55,13 @@ struct GuardedStack {
 /// The list in a config.json made of other metadata of the keys there that change the attention and are not read.
 inline constexpr std::string_view kUnreadKeys = "unread_keys";
 
+/// The object in config.json with an object for each layer, by its number, that has other values than the rest of the
+/// config: of a head's width and the counts of heads, which are read, and of sizes of the MLP.
+inline constexpr std::string_view kLayerKeys = "per_layer_config";
+
 /// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
-/// know, and whose value is not the neutral one, or the first of `kUnreadKeys`. `keys` are those of part_keys.
+/// know, and whose value is not the neutral one, the first of `kUnreadKeys`, or what is not
+/// read in `kLayerKeys`. `keys` are those of part_keys.
 void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
 
 }  // namespace eigenscope

@@ -77,6 +77,9 @@ struct UsualValue {
 /// Layers that turn in a model that turns queries and keys in those with a sliding window only, where it has no window.
 enum class WithoutWindow { as_typed, all, none };
 
+/// What a scaling of the angles that a config leaves out, and that is not written here, would change.
+enum class UnwrittenScaling { none, angles, angles_and_logits };
+
 /// Keys of rotary positions in config.json, and the defaults without them.
 struct RotaryKeys {
   /// The text that config.json has where positions are rotary; no key: they are in the whole family.
@@ -84,9 +87,9 @@ struct RotaryKeys {
   /// The turned part of a head's coordinates; empty: all of them, whatever config.json has.
   std::string_view share = "partial_rotary_factor";
   std::string_view width = {};  ///< or their number, which precedes the share
-  double default_share = 1;
+  double default_share = 1;     ///< 0: must be given
   std::string_view base = "rope_theta";
-  double default_base = 10000;
+  double default_base = 10000;  ///< 0: must be given
   std::string_view interleave =
       {};  ///< a switch, whose value false has halves in the place of neighbours
   std::string_view local_base = "rope_local_base_freq";
@@ -105,8 +108,8 @@ struct RotaryKeys {
   bool scales_logits = false;
   /// Positions have two axes, so that there is no offset but 0.
   bool two_axes = false;
-  /// A config that leaves out the scaling has one that is not written there; null is none.
-  bool needs_scaling = false;
+  /// Of a config without a scaling, which must have one for what it would change, or null for none.
+  UnwrittenScaling unwritten = UnwrittenScaling::none;
 };
 
 /// Keys of sliding windows in config.json: in a layer with such a window a query sees near keys only.
@@ -293,6 +296,9 @@ struct Family {
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
   UsualValue pre_norm = {};    ///< with another value of the key the norms come after
   bool gain_plus_one = false;  ///< a gain g is stored as g - 1
+  /// A convolution beside the attention, outputs x 1 x width, which MLX's conversion of the model stores as outputs x
+  /// width x 1, and then gains as they are.
+  std::string_view convolution = {};
   bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
   /// Key of the scale of the logits itself, and of the number that takes the place of d_h in 1/sqrt(d_h).
   std::string_view scale_key = {}, query_scalar_key = {};

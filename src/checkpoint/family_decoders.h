@@ -65,7 +65,7 @@ constexpr Family ministral3() {
   Family row = variant(llama(), "Ministral 3", " ministral3 ");
   row.window = {.model_types = " ministral3 "};
   row.rotary.default_base = 1e6;
-  row.rotary.needs_scaling = true;
+  row.rotary.unwritten = UnwrittenScaling::angles_and_logits;
   row.text.model_types = " mistral3 ministral3 ";
   row.text.epsilon = 1e-5;
   return row;
@@ -136,10 +136,19 @@ constexpr Family olmo3() {
 }
 
 constexpr Family exaone4() {
-  Family row = variant(olmo2(), "EXAONE 4", " exaone4 ");
+  Family row = variant(olmo2(), "EXAONE 4", " exaone4 exaone4_5 exaone4_5_text ");
   row.rotary.only_local = true;
   row.rotary.without_window = WithoutWindow::all;
   row.window = {.default_size = 4096, .default_pattern = 4};
+  row.text.model_types = " exaone4 ";
+  return row;
+}
+
+// EXAONE 4 with norms before its branches.
+constexpr Family exaone_moe() {
+  Family row = head_normed(llama_heads("EXAONE MoE", " exaone_moe "));
+  row.rotary = exaone4().rotary;
+  row.window = exaone4().window;
   return row;
 }
 
@@ -165,6 +174,14 @@ constexpr Family gemma2() {
   row.text.output_cap_key = "final_logit_softcapping";
   row.text.attention_cap = 50;
   row.text.output_cap = 30;
+  return row;
+}
+
+// Without norms of its branches' outputs.
+constexpr Family vault_gemma() {
+  Family row = heads_only(variant(gemma2(), "VaultGemma", " vaultgemma "),
+                          " self_attn.v_proj self_attn.o_proj pre_feedforward_layernorm ");
+  row.text.attention_cap_key = gemma2().text.attention_cap_key;
   return row;
 }
 
@@ -211,7 +228,7 @@ constexpr Family smollm3() {
 constexpr Family gpt_oss() {
   Family row = variant(llama(), "gpt-oss", " gpt_oss ");
   row.rotary.default_base = 150000;
-  row.rotary.needs_scaling = true;
+  row.rotary.unwritten = UnwrittenScaling::angles_and_logits;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
   row.text.experts = {.router = {.weight = "layers.{n}.mlp.router.weight",
@@ -373,10 +390,16 @@ constexpr Family minimax() {
   return row;
 }
 
-// As assumed before its release: MiniMax M2's names.
+// The indexer of its layers selects keys, and leaves their logits as they are.
 constexpr Family minimax_m3() {
-  Family row = head_normed(llama_heads("MiniMax M3", " minimax_m3 "), false);
-  row.rotary = {.width = "rotary_dim"};
+  Family row = head_normed(
+      llama_heads("MiniMax M3", " minimax_m3 minimax_m3_vl minimax_m3_vl_text "), false);
+  row.rotary = {.width = "rotary_dim", .default_base = 5e6};
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj self_attn.index_q_proj self_attn.index_k_proj "
+      "self_attn.index_q_norm self_attn.index_k_norm self_attn.indexer.q_proj "
+      "self_attn.indexer.k_proj self_attn.indexer.q_norm self_attn.indexer.k_norm "
+      "post_attention_layernorm ";
   row.gain_plus_one = true;
   row.neutral_keys = " use_gemma_norm ";
   return row;
@@ -416,9 +439,13 @@ constexpr Family nemotron_hybrid() {
 
 // Logits are not divided, and layers without a window have wider heads. The last layers may use the keys of earlier ones.
 constexpr Family gemma4() {
-  Family row = head_normed(llama_heads("Gemma 4", " gemma4 gemma4_text "));
+  Family row = head_normed(
+      llama_heads("Gemma 4",
+                  " gemma4 gemma4_text gemma4_unified gemma4_unified_text embedding_gemma2 "
+                  "embedding_gemma2_text "));
   row.unscaled = true;
-  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.rotary = {
+      .default_base = 1e6, .default_local_base = 1e4, .unwritten = UnwrittenScaling::angles};
   row.window = {.default_size = 512, .default_pattern = 6, .last_full = true};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
   row.shared_keys_key = "num_kv_shared_layers";
@@ -426,12 +453,13 @@ constexpr Family gemma4() {
       " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_feedforward_layernorm "
       "post_feedforward_layernorm pre_feedforward_layernorm_2 post_feedforward_layernorm_1 "
       "post_feedforward_layernorm_2 post_per_layer_input_norm per_layer_input_gate "
-      "per_layer_projection layer_scalar ";
+      "per_layer_projection layer_scalar ple_block.post_per_layer_input_norm ";
   return row;
 }
 
 constexpr Family gemma3n() {
   Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
+  row.rotary.unwritten = UnwrittenScaling::none;
   row.window = {.default_size = 512, .default_pattern = 5};
   row.full = {};
   return row;
@@ -441,7 +469,9 @@ constexpr Family gemma3n() {
 constexpr Family mllama() { return llama_heads("Llama 3.2 Vision", " mllama mllama_text_model "); }
 
 constexpr Family glm4_moe() {
-  Family row = head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe "), false);
+  Family row =
+      head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe glm4v_moe glm4v_moe_text "), false);
+  row.text.model_types = " glm4_moe ";
   row.rotary = {.default_share = 0.5};
   row.text.epsilon = 1e-5;
   row.text.usual = {};
@@ -464,7 +494,7 @@ constexpr Family latent() {
   Family row = without_head_norms(
       variant(glm4_moe(), "Latent attention",
               " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa glm4_moe_lite "
-              "deepseek_vl_v2 "));
+              "deepseek_vl_v2 youtu "));
   row.required = "layers.{n}.self_attn.q_a_proj.weight";
   row.layout = HeadLayout::kLatent;
   row.head_width_key = "qk_head_dim";
@@ -564,6 +594,7 @@ constexpr Family qwen35() {
       llama_heads("Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next "));
   row.layout = HeadLayout::kGated;
   row.gain_plus_one = true;
+  row.convolution = "linear_attn.conv1d.weight";
   row.rotary = {.default_share = 0.25};
   return row;
 }
@@ -571,6 +602,7 @@ constexpr Family qwen35() {
 constexpr Family apertus() {
   Family row = head_normed(llama_heads("Apertus", " apertus "));
   row.rotary.default_base = 1.2e7;
+  row.rotary.unwritten = UnwrittenScaling::angles;
   row.attentions[0].query_gain = "layers.{n}.attention_layernorm.weight";
   row.attentions[0].others = " self_attn.v_proj self_attn.o_proj feedforward_layernorm ";
   return row;
@@ -626,8 +658,46 @@ constexpr Family step3p7() {
   return row;
 }
 
+// The text of a model with vision: GLM-4's names, and another part of the coordinates that turns.
+constexpr Family glm_vision() {
+  Family row = llama_heads("GLM-V", " glm4v glm4v_text glm46v glm_ocr glm_ocr_text ");
+  row.rotary = {.default_share = 0};
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.attentions[0].others =
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_self_attn_layernorm "
+      "post_mlp_layernorm ";
+  return row;
+}
+
+constexpr Family hy3() {
+  Family row = head_normed(llama_heads("Hy3", " hy_v3 "));
+  row.rotary.default_base = 11158840;
+  return row;
+}
+
+constexpr Family dots1() { return head_normed(llama_heads("dots.llm1", " dots1 ")); }
+
+constexpr Family solar_open() {
+  Family row = llama_heads("Solar Open", " solar_open ");
+  row.rotary.default_base = 1e6;
+  return row;
+}
+
+// The default of its rotary base is another by the version of the original's code.
+constexpr Family eurobert() {
+  Family row = llama_heads("EuroBERT", " eurobert ");
+  row.rotary.default_base = 0;
+  return row;
+}
+
+// The text of a model with vision.
+constexpr Family paddleocr() {
+  return variant(eurobert(), "PaddleOCR-VL", " paddleocr_vl paddleocr_vl_text ");
+}
+
 constexpr Family ernie45() {
-  Family row = llama_heads("ERNIE 4.5", " ernie4_5 ernie4_5_moe ");
+  Family row =
+      llama_heads("ERNIE 4.5", " ernie4_5 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text ");
   row.rotary.default_base = 5e5;
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   return row;

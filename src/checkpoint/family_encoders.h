@@ -95,7 +95,7 @@ constexpr Family nomic() {
           .layout = HeadLayout::kFused,
           .width_key = "n_embd",
           .pre_norm = {"prenorm", "true"},
-          .rotary = {.share = "rotary_emb_fraction", .base = "rotary_emb_base"},
+          .rotary = {.share = "rotary_emb_fraction", .base = "rotary_emb_base", .default_base = 0},
           .embeddings = "embeddings.word_embeddings.weight",
           .attentions = {{{.query_weight = "encoder.layers.{n}.attn.Wqkv.weight",
                            .query_gain = "encoder.layers.{n}.norm1.weight",

@@ -289,6 +289,29 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
   return nullptr;
 }
 
+/// A row as the file has its gains: the table's, or one of gains that MLX's conversion has added 1 to (mlx-lm,
+/// qwen3_next.py). Throws FormatError where a layer of multi-token prediction makes that open.
+std::shared_ptr<const Family> row_as_stored(const Family& family, const Tensors& tensors) {
+  const auto turned = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+    const std::vector<std::uint64_t>& shape = tensor.second.shape;
+    return !family.convolution.empty() && tensor.first.ends_with(family.convolution) &&
+           shape.size() == 3 && shape[1] > 1 && shape[2] == 1;
+  });
+  // The table outlives every pointer to it.
+  if (turned == tensors.end()) return {std::shared_ptr<void>(), &family};
+  const auto mtp = std::find_if(tensors.begin(), tensors.end(), [](const auto& tensor) {
+    return tensor.first.find("mtp.") != std::string::npos;
+  });
+  if (mtp != tensors.end()) {
+    refuse_item(mtp->first, {"it must not stand beside '", shown_name(turned->first),
+                             "' in MLX's layout, as such files do not tell how gains are stored; "
+                             "open the original model"});
+  }
+  Family row = family;
+  row.gain_plus_one = false;
+  return std::make_shared<const Family>(row);
+}
+
 /// Leaves out the layers from the count of config.json on. Throws FormatError where none would be left.
 void keep_counted(StackMatch& stack, const ConfigKeys& keys) {
   const std::string_view key = stack.names->layer_count_key;
@@ -472,8 +495,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   check_parts(config);
   const std::vector<std::string> types = model_types(config);
   while (const Family* const family = choose(left, types)) {
-    // The table outlives every pointer to it.
-    matches.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
+    matches.push_back(match_tensors(row_as_stored(*family, tensors), left, config, file));
     FamilyMatch& match = matches.back();
     if (!is_known(match, config)) {
       match.unknown = match.is_other ? "the stack '" + shown_name(without_dot(match.prefix)) +

@@ -111,13 +111,10 @@ constexpr Family dinov2() {
   return row;
 }
 
-// And Qwen's models of vision and language. A config.json of timm has an "architecture", such as
-// "vit_base_patch16_224", in place of a model type.
+// A config.json of timm has an "architecture", such as "vit_base_patch16_224", in place of a model type.
 constexpr Family timm() {
   return {.name = "ViT (timm)",
-          .model_types =
-              " timm_wrapper vit deit qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe "
-              "qwen3_5 qwen3_5_moe ",
+          .model_types = " timm_wrapper vit deit ",
           .others = Others::names,
           .layout = HeadLayout::kFused,
           .width_key = "num_features",
@@ -145,10 +142,22 @@ constexpr Family timm() {
                       .foreign = {"norm_pre.weight", "reg_token"}}};
 }
 
+// Of models of vision and language, with the names of timm.
+constexpr Family qwen_vision() {
+  Family row = timm();
+  row.name = "ViT (Qwen)";
+  row.model_types = " qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe ";
+  row.rotary.two_axes = true;
+  row.attentions[0].rotary = RotaryPairs::kHalves;
+  row.attentions[0].others = " attn.proj norm2 ";
+  row.picture = {};
+  return row;
+}
+
 constexpr Family dinov3() {
   return {.name = "DINOv3",
           .model_types = " dinov3_vit ",
-          .rotary = {.default_base = 100, .two_axes = true},
+          .rotary = {.two_axes = true},
           .attentions = {{{.query_weight = "layer.{n}.attention.q_proj.weight",
                            .key_weight = "layer.{n}.attention.k_proj.weight",
                            .query_gain = "layer.{n}.norm1.weight",

@@ -123,7 +123,7 @@ class StackPlanner {
   HeadKeys keys_of(const LayerTensors& layer) const {
     HeadKeys keys{stack_.names->head_count_key, stack_.names->key_head_count_key,
                   family_->head_width_key};
-    if (!has_kinds()) return keys;
+    if (!has_kinds() || has_layers()) return keys;
     const bool local = attention_kind(keys_, family_->window, layer.layer) == kSlidingAttention;
     const HeadKeys& kind = local ? family_->local : family_->full;
     for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
@@ -131,15 +131,22 @@ class StackPlanner {
     }
     return keys;
   }
+  /// Whether config.json has keys of its own for some layers, in place of those for kinds of attention.
+  bool has_layers() const { return keys_.has(kLayerKeys); }
+  ConfigKeys keys_for(const LayerTensors& layer) const {
+    if (!has_layers()) return keys_;
+    return keys_.in({std::string(kLayerKeys) + "." + std::to_string(layer.layer) + ".", ""});
+  }
   bool has_kinds() const { return !family_->local.width.empty() || !family_->full.width.empty(); }
 
   /// The heads of the widest layer, on which the others are measured.
   void find_grid(const LayerTensors& layer) {
     const std::string& weight = layer.query.weight;
-    const bool told_width = keys_.has(keys_of(layer).width);
+    const ConfigKeys own = keys_for(layer);
+    const bool told_width = own.has(keys_of(layer).width);
     find_key_heads(layer);
-    each_layer_ = is_list() || has_kinds() || (given_heads_ && !told_width);
-    const auto width = keys_.integer(keys_of(layer).width, kLargestSide);
+    each_layer_ = is_list() || has_kinds() || has_layers() || (given_heads_ && !told_width);
+    const auto width = own.integer(keys_of(layer).width, kLargestSide);
     grid_.heads = family_->heads_by_width && width && !given_heads_ ? outputs(weight) / *width
                                                                     : heads_of(layer);
     if (family_->fused() && !given_key_heads_ && !told_width) check_three_parts(weight);
@@ -149,11 +156,12 @@ class StackPlanner {
 
   void check_told_width(const LayerTensors& layer, const HeadGrid& grid) const {
     const std::string_view key = keys_of(layer).width;
-    const auto told = keys_.integer(key, kLargestSide);
+    const ConfigKeys own = keys_for(layer);
+    const auto told = own.integer(key, kLargestSide);
     if (!told || *told == grid.head_width) return;
     const std::string message = outputs_text(layer.query.weight) + " make " +
                                 std::to_string(grid.heads) + " heads of width " +
-                                std::to_string(grid.head_width) + ", but '" + keys_.path(key) +
+                                std::to_string(grid.head_width) + ", but '" + own.path(key) +
                                 "' in " + keys_.name() + " is " + std::to_string(*told);
     if (given_heads_)
       throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
@@ -178,17 +186,18 @@ class StackPlanner {
             keys_.name() + " has the list '" + keys_.path(stack_.names->head_count_key) + "'");
       }
       const auto given = static_cast<std::uint64_t>(checked(shared::kHeads, *given_heads_));
-      const auto told = head_count(keys_, key, 0);
+      const ConfigKeys own = keys_for(layer);
+      const auto told = head_count(own, key, 0);
       if (told && *told != given) {
         throw InvalidArgument("heads",
                               "be omitted or " + std::to_string(*told) + ", the value of '" +
-                                  keys_.path(key) + "' in " + keys_.name(),
+                                  own.path(key) + "' in " + own.name(),
                               "found " + std::to_string(given));
       }
       return given;
     }
     const bool known = part_.unknown.empty();
-    const auto told = head_count(keys_, key, known ? stack_.names->default_heads : 0);
+    const auto told = head_count(keys_for(layer), key, known ? stack_.names->default_heads : 0);
     if (!told) refuse_unknown_count(key);
     return *told;
   }
@@ -217,7 +226,8 @@ class StackPlanner {
       const std::string_view grouped = family_->grouped_key_heads_key;
       const bool is_grouped = keys_.flag(grouped).value_or(false);
       if (grouped.empty() || is_grouped) {
-        given_key_heads_ = head_count(keys_, key_of_layer(keys_of(layer).key_heads, layer), 0);
+        const std::string key = key_of_layer(keys_of(layer).key_heads, layer);
+        given_key_heads_ = head_count(keys_for(layer), key, 0);
       }
       const std::string_view single = family_->single_key_head_key;
       if (!given_key_heads_ && !single.empty() && part_.unknown.empty() && !is_grouped &&
@@ -421,6 +431,9 @@ class StackPlanner {
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
     const std::string_view bare = family_->bare_norms_key;
+    // Such a factor multiplies W, and not the biases.
+    const bool biased = !layer.query.bias.empty() || !layer.key.bias.empty();
+    if (biased && !family_->input_factor_key.empty()) return false;
     return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
            layer.query.norm_gain.empty() && layer.key.norm_gain.empty() && !unknown_norms_ &&
            (bare.empty() || keys_.is_off(bare));
@@ -577,6 +590,19 @@ std::string note_of_left_out(const FamilyMatch& part) {
   return "other stacks of the file are left out; --stack selects one: " + names;
 }
 
+/// Removes the parts that have no offset but 0, as positions have two axes there, beside others that have, with a note
+/// for each.
+void leave_out_two_axes(std::vector<FamilyMatch>& parts, std::vector<std::string>& notes) {
+  const auto has_two = [](const FamilyMatch& part) { return part.family->rotary.two_axes; };
+  if (std::all_of(parts.begin(), parts.end(), has_two)) return;
+  for (const FamilyMatch& part : parts) {
+    if (!has_two(part)) continue;
+    notes.push_back("heads of the family " + std::string(part.family->name) +
+                    " are left out, as positions on two axes have no offset but 0");
+  }
+  std::erase_if(parts, has_two);
+}
+
 std::string note_of_beyond(const StackMatch& stack) {
   const std::size_t count = stack.beyond.size();
   return std::to_string(count) + (count == 1 ? " layer" : " layers") + " of the file beyond '" +
@@ -598,12 +624,13 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     checked(shared::kLength, static_cast<double>(settings.offset.average));
   }
   HeadPlan plan;
-  const std::vector<FamilyMatch> parts = match(file, config, settings);
+  std::vector<FamilyMatch> parts = match(file, config, settings);
   check_stacks(parts, settings, file.name());
   if (parts.size() == 1 && parts[0].stacks.size() == 1 &&
       parts[0].family->text.embedding_projection.empty()) {
     plan.embeddings = parts[0].embeddings;
   }
+  if (!settings.offset.is_none()) leave_out_two_axes(parts, plan.notes);
   const auto mtp = file.tensors().lower_bound("mtp.");
   if (!settings.mapping && mtp != file.tensors().end() && mtp->first.starts_with("mtp.")) {
     plan.notes.push_back("layers for multi-token prediction ('mtp.') are left out");

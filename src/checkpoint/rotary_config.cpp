@@ -171,8 +171,10 @@ double tokens_for(const RotaryOffset& at) {
 void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
            const RotaryKeys& family, Index head_width, const RotaryOffset& at, RotaryUse use) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
-  if (family.needs_scaling && !keys.has(key) && !model.is_null("rope_scaling") &&
-      !model.is_null("rope_parameters")) {
+  const bool matters = family.unwritten == UnwrittenScaling::angles_and_logits ||
+                       (family.unwritten == UnwrittenScaling::angles && !at.is_none() &&
+                        !model.has("rope_parameters"));
+  if (matters && !keys.has(key) && !model.is_null("rope_scaling")) {
     refuse_item("rope_scaling", {"it must be given in ", keys.name(),
                                  ", or be null, as models of this type have one without it"});
   }
@@ -262,7 +264,8 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at, RotaryUse use) {
   const RotaryKeys& family = row.rotary;
   if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
-  if (family.two_axes && !at.is_none()) {
+  if (family.two_axes) {
+    if (at.is_none()) return {pairs};
     throw InvalidArgument("offset", "be 0, without an average, for positions on two axes",
                           "the family is " + std::string(row.name));
   }
@@ -274,18 +277,21 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const std::string of_kind = "rope_parameters." + kind + ".";
   const ConfigKeys own = keys.in({of_kind});
   const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
+  const auto refuse_missing = [&](std::string_view key) {
+    refuse_item(key, {"it must be given in a config.json of the family ", row.name,
+                      " for an offset other than 0"});
+  };
   double share = family.default_share;
   if (!family.share.empty()) {
-    share = any.number(any.has(family.share) ? family.share : kShare, 0, 1).value_or(share);
+    const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
+    if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
+    share = given.value_or(share);
   } else if (const auto told = any.number(kShare, 0, 1); told.value_or(1) != 1) {
     refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
                                    ", whose heads turn all coordinates, in ", keys.name()});
   }
   const auto told = keys.number(family.width, 0, static_cast<double>(head_width));
-  if (!family.width.empty() && !told && !at.is_none()) {
-    refuse_item(family.width, {"it must be given in a config.json of the family ", row.name,
-                               " for an offset other than 0"});
-  }
+  if (!family.width.empty() && !told && !at.is_none()) refuse_missing(family.width);
   const double width = told.value_or(share * static_cast<double>(head_width));
   const auto turned = static_cast<Index>(width);
   if (turned % 2 != 0 && !at.is_none()) {
@@ -301,8 +307,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
     rotary.base = *local;
     return rotary;  // windows are short: nothing is scaled
   }
-  rotary.base = any.number(any.has(family.base) ? family.base : kBase, 1, kLargestBase)
-                    .value_or(family.default_base);
+  const std::string_view base = any.has(family.base) ? family.base : kBase;
+  if (family.default_base == 0 && !any.has(base) && !at.is_none()) refuse_missing(family.base);
+  rotary.base = any.number(base, 1, kLargestBase).value_or(family.default_base);
   check_base(keys, rotary.base);
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
   const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor");
