@@ -272,6 +272,12 @@ TEST_CASE("adapters without their model are refused by name", "[checkpoint]") {
   }
 }
 
+TEST_CASE("an adapter of MLX is named", "[checkpoint]") {
+  const std::string layer = "model.layers.0.self_attn.q_proj.";
+  check_failure(scan_failure(SafetensorsWriter().add(layer + "lora_a", "F32", {1, 1}, {1})),
+                "test.safetensors", "an adapter of MLX ('" + layer + "lora_a')", "mlx_lm.fuse");
+}
+
 TEST_CASE("a quantized weight is refused with the name of its quantization", "[checkpoint]") {
   struct Tensor {
     std::string ending, dtype;
@@ -309,6 +315,8 @@ TEST_CASE("a quantized weight is refused with the name of its quantization", "[c
        {fp8, {"weight_scale_inv", "BF16", {1, 1}}}},
       {"FP8 weights", {fp8}},
       {"INT8 weights", {{"weight", "I8", {8, 8}}, {"weight_scale", "F32", {8, 1}}}},
+      {"torchao weights", {{"_weight_qdata", "I8", {4, 8}}, {"_weight_scale", "F32", {4, 1}}}},
+      {"EETQ weights", {{"weight", "I8", {4, 8}}, {"weight_scales", "F16", {8}}}},
       {"HQQ weights", {{"W_q", "U8", {4, 8}}, {"scale", "F16", {8, 1}}, {"zero", "F16", {8, 1}}}},
       {"Quanto weights", {{"weight._data", "I8", {8, 8}}, {"weight._scale", "F32", {8, 1}}}},
       {"AQLM weights", {{"codes", "I8", {8, 1, 1}}, {"codebooks", "F16", {1, 16, 1, 8}}}},

@@ -149,8 +149,8 @@ class QuantizedLayers {
     weight.columns = codes.shape[1];
     switch (kind.packing) {
       case Packing::scaled:
-        return has_readable_codes(codes) && !layer.has("weight_zero_point") &&
-               scaled_by(layer, kind.mark, weight);
+        return has_readable_codes(codes) && scaled_by(layer, kind.mark, weight) &&
+               has_readable_zeros(layer, codes, weight);
       case Packing::bitsandbytes8:
         return codes.dtype == Dtype::kI8 && is_row_by_row(layer) &&
                scaled_by(layer, "SCB", weight) && weight.block_rows == 1;
@@ -178,6 +178,14 @@ class QuantizedLayers {
   static bool has_readable_codes(const TensorInfo& codes) {
     return codes.dtype == Dtype::kF8E4M3 || codes.dtype == Dtype::kF8E5M2 ||
            codes.dtype == Dtype::kI8;
+  }
+
+  /// Whether there are no zero points, or as many as scales, of the type of the codes.
+  bool has_readable_zeros(const LinearTensors& layer, const TensorInfo& codes,
+                          const QuantizedWeight& weight) const {
+    const TensorInfo* const zeros = layer.find("weight_zero_point");
+    return zeros == nullptr || (zeros->dtype == Dtype::kI8 && codes.dtype == Dtype::kI8 &&
+                                zeros->shape == file_.tensor(weight.scales).shape);
   }
 
   static std::uint64_t elements(const TensorInfo& tensor) {
@@ -449,6 +457,11 @@ class TableReader {
       case Packing::bitsandbytes8:
         tables.values = byte_table(file_.tensor(weight_.codes).dtype);
         if (weight_.packing == Packing::bitsandbytes8) scale(tables, 1.0F / 127);
+        if (weight_.packing == Packing::scaled && has("weight_zero_point")) {
+          tables.offsets = numbers(name("weight_zero_point"));
+          for (std::size_t k = 0; k < tables.offsets.size(); ++k)
+            tables.offsets[k] *= -tables.scales[k];
+        }
         break;
       case Packing::nvfp4:
         tables.values = fp4();

@@ -16,7 +16,8 @@ constexpr auto kWeight = "weight"sv;
 constexpr auto kOriginal = "open the original model in BF16 or F16"sv;
 constexpr auto kGptq =
     "open the original model in BF16 or F16, or give a config.json with its "
-    "'quantization_config.bits'"sv;
+    "'quantization_config.bits' and, of AutoRound, 'packing_format'; bits by layer ('dynamic') are "
+    "not read"sv;
 constexpr auto kBitsandbytes =
     "open the original model, or save what transformers' model.dequantize() returns"sv;
 constexpr auto kCompressed =
@@ -57,6 +58,8 @@ constexpr std::array kQuantizations{
     Quantization{"FP8", "weight", kOriginal, Packing::unknown, is_fp8},
     Quantization{"INT8", "weight_scale", kCompressed, Packing::scaled,
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kI8}); }},
+    Quantization{"EETQ", "weight_scales", kOriginal},
+    Quantization{"torchao", "_weight_qdata", kOriginal},
     Quantization{"HQQ", "W_q", kOriginal},
     Quantization{"Quanto", "weight._data", kOriginal},
     Quantization{"AQLM", "codes", kOriginal, Packing::unknown,

@@ -61,8 +61,8 @@ struct Quantization {
 const Quantization* quantization_of(const LinearTensors& layer);
 
 /// Endings of names that stand in the place of ".weight".
-inline constexpr std::string_view kPackedWeights[] = {".qweight",      ".weight_packed", ".W_q",
-                                                      ".weight._data", ".codes",         ".B"};
+inline constexpr std::string_view kPackedWeights[] = {
+    ".qweight", ".weight_packed", "._weight_qdata", ".W_q", ".weight._data", ".codes", ".B"};
 
 /// Throws FormatError where the weight called `weight` ("...q_proj.weight") is quantized, judged by its type and by the
 /// tensors beside it, naming how and what to open instead. Knows FP8, INT8, NVFP4 and packed integers of

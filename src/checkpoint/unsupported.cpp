@@ -25,6 +25,7 @@ constexpr std::array kParts{
     Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
+constexpr Part kMlxAdapter{"an adapter of MLX", {".lora_a", ".lora_b"}};
 
 /// "a mixture of experts ('model.layers.0.mlp.experts.down_proj')"; empty where no tensor has a mark of it.
 std::string shown_part(const Part& part, const std::map<std::string, TensorInfo>& tensors) {
@@ -51,8 +52,10 @@ std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
 }
 
 std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors) {
-  const std::string shown = shown_part(kAdapter, tensors);
-  return shown.empty() ? "" : shown + "; merge it into its model with peft's merge_and_unload()";
+  if (const std::string shown = shown_part(kAdapter, tensors); !shown.empty())
+    return shown + "; merge it into its model with peft's merge_and_unload()";
+  const std::string shown = shown_part(kMlxAdapter, tensors);
+  return shown.empty() ? "" : shown + "; merge it into its model with mlx_lm.fuse";
 }
 
 }  // namespace eigenscope

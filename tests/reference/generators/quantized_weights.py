@@ -106,6 +106,12 @@ def cases(random):
         tensor("weight", "I8", raw.astype(np.int8)),
         bf16("weight_scale", scale),
     ]
+    zeros = 7 * np.arange(6)[:, None] - 20
+    yield "INT8 rows with zero points", {}, (raw - zeros) * scale, [
+        tensor("weight", "I8", raw.astype(np.int8)),
+        bf16("weight_scale", scale),
+        tensor("weight_zero_point", "I8", zeros.astype(np.int8)),
+    ]
     largest = random.uniform(1, 3, 6).astype(np.float32)
     yield "bitsandbytes INT8", {}, raw * (largest.astype(float) / 127)[:, None], [
         tensor("weight", "I8", raw.astype(np.int8)),
