@@ -272,10 +272,14 @@ TEST_CASE("adapters without their model are refused by name", "[checkpoint]") {
   }
 }
 
-TEST_CASE("an adapter of MLX is named", "[checkpoint]") {
+TEST_CASE("adapters of MLX and llama.cpp are named", "[checkpoint]") {
   const std::string layer = "model.layers.0.self_attn.q_proj.";
   check_failure(scan_failure(SafetensorsWriter().add(layer + "lora_a", "F32", {1, 1}, {1})),
                 "test.safetensors", "an adapter of MLX ('" + layer + "lora_a')", "mlx_lm.fuse");
+  const std::string block = "blk.0.attn_q.weight.lora_a";
+  check_failure(scan_failure(SafetensorsWriter().add(block, "F32", {1, 1}, {1})),
+                "test.safetensors", "an adapter of llama.cpp ('" + block + "')",
+                "llama-export-lora");
 }
 
 TEST_CASE("a quantized weight is refused with the name of its quantization", "[checkpoint]") {

@@ -112,6 +112,7 @@ TEST_CASE("logits of Gemma with 27 billion weights are scaled by the width over 
                                      {"attention.key_length", 128u}}) {
       writer.integer(architecture + "." + key, value);
     }
+    writer.number(architecture + ".rope.freq_base", 1e6);
     writer.tensor("blk.0.attn_norm.weight", {4}, 0, encode("F32", {1, 1, 1, 1}));
     return read_config(files_of(writer))->number("query_pre_attn_scalar", 1, 1e6);
   };
@@ -294,7 +295,12 @@ TEST_CASE("the windows of a GGUF model have their own keys", "[gguf]") {
   const auto config_of = [](const GgufWriter& writer) { return *read_config(files_of(writer)); };
   GgufWriter gemma;
   gemma.text("general.architecture", "gemma3").tensor("a", {1}, 0, Bytes(4));
+  // Ollama's files leave the base out.
+  CHECK(failure_of([&] { config_of(gemma); }).item == "gemma3.rope.freq_base");
+  gemma.number("gemma3.rope.freq_base", 1000);
+  CHECK(config_of(gemma).positive_integer("sliding_window_pattern", 9) == 1u);  // no windows
   gemma.integer("gemma3.attention.sliding_window_pattern", 3)
+      .integer("gemma3.attention.sliding_window", 8)
       .number("gemma3.rope.freq_base_swa", 500);
   const Config config = config_of(gemma);
   CHECK(config.positive_integer("sliding_window_pattern", 9) == 3u);
@@ -303,6 +309,39 @@ TEST_CASE("the windows of a GGUF model have their own keys", "[gguf]") {
   CHECK(config_of(llama_gguf().integer("llama.attention.sliding_window", 4)).has("sliding_window"));
   CHECK_FALSE(
       config_of(llama_gguf().integer("llama.attention.sliding_window", 0)).has("sliding_window"));
+}
+
+TEST_CASE("OLMo 3, lists of one count, and switches of attention are read from GGUF", "[gguf]") {
+  const auto olmo = [](std::uint32_t window) {
+    GgufWriter writer;
+    writer.text("general.architecture", "olmo2").tensor("a", {1}, 0, Bytes(4));
+    writer.integer("olmo2.attention.sliding_window", window);
+    return read_config(files_of(writer))->text("model_type");
+  };
+  CHECK(olmo(0) == "olmo2");
+  CHECK(olmo(8) == "olmo3");
+  const auto granite = [](const auto& add) {
+    GgufWriter writer;
+    writer.text("general.architecture", "granite").tensor("a", {1}, 0, Bytes(4));
+    writer.number("granite.attention.scale", 0.5);
+    add(writer);
+    return failure_of([&] { read_config(files_of(writer)); }).item;
+  };
+  CHECK(granite([](GgufWriter& it) { it.flag("granite.rope.scaling.finetuned", true); }).empty());
+  CHECK(granite([](GgufWriter& it) { it.flag("granite.rope.scaling.finetuned", false); }) ==
+        "granite.rope.scaling.finetuned");
+  CHECK(read_config(files_of(llama_gguf().flag("llama.attention.causal", false)))
+            ->flag("is_causal") == false);
+  // Granite 4 has a count of key heads for each layer.
+  const auto by_layer = [](const std::vector<std::int32_t>& counts) {
+    GgufWriter writer;
+    writer.text("general.architecture", "llama").integer("llama.attention.head_count", 1);
+    writer.list("llama.attention.head_count_kv", counts);
+    writer.tensor("blk.0.attn_k.weight", {4, 4}, 0, Bytes(64));
+    return failure_of([&] { open_tensors(files_of(writer)); }).item;
+  };
+  CHECK(by_layer({1, 1}).empty());
+  CHECK(by_layer({1, 2}) == "blk.0.attn_k.weight");
 }
 
 TEST_CASE("GGUF rows whose order depends on missing metadata are refused", "[gguf]") {

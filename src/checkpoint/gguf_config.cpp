@@ -33,6 +33,7 @@ constexpr std::array kKeys{
     Renamed{"attention.layer_norm_epsilon", "layer_norm_eps"},
     Renamed{"attention.sliding_window", "sliding_window"},
     Renamed{"attention.scale", "attention_multiplier"},
+    Renamed{"attention.causal", "is_causal"},
     Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
     Renamed{"final_logit_softcapping", "final_logit_softcapping"},
     Renamed{"logit_scale", "logit_scale"},     // of Cohere
@@ -43,7 +44,7 @@ constexpr std::array kKeys{
     Renamed{"expert_used_count", "num_experts_per_tok"},
 };
 
-/// Those of an architecture whose layers with a sliding window have another base.
+/// Those of an architecture whose layers with a sliding window turn otherwise.
 constexpr std::array kWindowKeys{
     Renamed{"attention.sliding_window_pattern", "sliding_window_pattern"},
     Renamed{"rope.freq_base_swa", "rope_local_base_freq"},
@@ -80,10 +81,14 @@ constexpr std::array kLatentKeys{
 constexpr std::string_view kLogMultiplier = "rope.scaling.yarn_log_multiplier";
 
 /// Keys of which config.json has no other word: read here, or of no effect on what is read.
-constexpr std::array<std::string_view, 9> kOtherKeys{
-    "attention.causal",         "attention.group_norm_epsilon", "attention.group_norm_groups",
-    "attention.value_length",   "rope.dimension_count",         "rope.scale_linear",
-    "rope.scaling.attn_factor", "rope.scaling.finetuned",       "rope.scaling.type"};
+constexpr std::array<std::string_view, 8> kOtherKeys{"attention.group_norm_epsilon",
+                                                     "attention.group_norm_groups",
+                                                     "attention.value_length",
+                                                     "rope.dimension_count",
+                                                     "rope.scale_linear",
+                                                     "rope.scaling.attn_factor",
+                                                     "rope.scaling.finetuned",
+                                                     "rope.scaling.type"};
 
 /// Words in keys that scale, bound, turn or restrict attention.
 constexpr std::array<std::string_view, 6> kAttentionWords{"attn",    "clamp",  "no_rope",
@@ -119,8 +124,10 @@ class ModelMetadata {
     return found;
   }
   const std::string& prefix() const { return prefix_; }
+  /// Of a list of the same number for each layer, that.
   double number(const std::string& key, double usual) const {
-    const OrderedJson found = value(key);
+    const OrderedJson given = value(key);
+    const OrderedJson& found = only_value(given);
     return found.is_number() ? found.get<double>() : usual;
   }
   [[noreturn]] void refuse(const std::string& key, const std::string& message) const {
@@ -146,7 +153,9 @@ bool is_zero(const OrderedJson& value) {
   return value == OrderedJson(false) || (value.is_number() && value.get<double>() == 0);
 }
 
-bool has_window_base(const Converted& conversion) { return conversion.model_type == "gemma3_text"; }
+bool has_kinds(const Converted& conversion) {
+  return conversion.model_type == "gemma3_text" || conversion.model_type == "olmo3";
+}
 
 bool is_latent(const Converted& conversion) {
   return conversion.model_type.starts_with("deepseek_v3");
@@ -159,7 +168,7 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
   return row_of(kKeys, key) != nullptr || row_of(kScalingKeys, key) != nullptr ||
-         (has_window_base(conversion) && row_of(kWindowKeys, key) != nullptr) ||
+         (has_kinds(conversion) && row_of(kWindowKeys, key) != nullptr) ||
          (is_latent(conversion) &&
           (key == kLogMultiplier || row_of(kLatentKeys, key) != nullptr)) ||
          std::find(kOtherKeys.begin(), kOtherKeys.end(), key) != kOtherKeys.end();
@@ -178,6 +187,10 @@ OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversi
 
 /// Which layers have a sliding window, as config.json has it: each so many-eth has none, or a list.
 void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  if (!config.contains("sliding_window")) {
+    config["sliding_window_pattern"] = 1;
+    return;
+  }
   for (const auto& [from, to, joined] : kWindowKeys) {
     OrderedJson given = metadata.value(std::string(from));
     if (given.is_array()) {
@@ -326,11 +339,20 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
     if (conversion->model_type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
     config["rope_scaling"] = std::move(scaling);
+    // Ollama's files do not have the base of the layers without a window.
+    if (conversion->model_type == "gemma3_text" && !config.contains("rope_theta"))
+      metadata.refuse("rope.freq_base", "it is missing");
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
-    if (has_window_base(*conversion)) add_window_keys(metadata, config);
+    if (has_kinds(*conversion)) add_window_keys(metadata, config);
     if (latent) add_latent_keys(metadata, config);
-    if (conversion->model_type.starts_with("granite") && !config.contains("attention_multiplier"))
-      metadata.refuse("attention.scale", "it is missing");
+    if (conversion->model_type.starts_with("granite")) {
+      if (!config.contains("attention_multiplier"))
+        metadata.refuse("attention.scale", "it is missing");
+      // llama.cpp's switch of its positions.
+      const std::string turns = "rope.scaling.finetuned";
+      if (metadata.value(turns) == OrderedJson(false))
+        metadata.refuse(turns, "it must be true or left out");
+    }
     if (conversion->normalized_experts) config["norm_topk_prob"] = true;
     OrderedJson unread = unread_keys(metadata, *conversion);
     if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);

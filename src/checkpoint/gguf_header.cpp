@@ -213,11 +213,20 @@ std::uint64_t GgufTensor::elements() const {
   return count;
 }
 
+const OrderedJson& only_value(const OrderedJson& value) {
+  const bool is_same = value.is_array() && !value.empty() &&
+                       std::all_of(value.begin(), value.end(),
+                                   [&](const OrderedJson& each) { return each == value.front(); });
+  return is_same ? value.front() : value;
+}
+
 std::uint64_t GgufHeader::integer(const std::string& key) const {
   const auto found = metadata.find(key);
-  if (found == metadata.end() || !found->is_number_integer()) return 0;
-  const bool fits = found->is_number_unsigned() || found->get<std::int64_t>() >= 0;
-  return fits ? found->get<std::uint64_t>() : 0;
+  if (found == metadata.end()) return 0;
+  const OrderedJson& value = only_value(*found);
+  if (!value.is_number_integer()) return 0;
+  const bool fits = value.is_number_unsigned() || value.get<std::int64_t>() >= 0;
+  return fits ? value.get<std::uint64_t>() : 0;
 }
 
 std::string GgufHeader::text(const std::string& key) const {

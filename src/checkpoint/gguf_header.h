@@ -25,6 +25,9 @@ struct GgufTensor {
   std::uint64_t row() const { return shape.empty() ? 1 : shape.back(); }
 };
 
+/// The element of a list of equal values, as of one for each layer; any other value as it is.
+const OrderedJson& only_value(const OrderedJson& value);
+
 struct GgufHeader {
   /// The most elements of a list that `texts` and `numbers` read.
   static constexpr std::uint64_t kLongestList = std::uint64_t{1} << 22;
@@ -36,7 +39,7 @@ struct GgufHeader {
   std::map<std::string, std::uint64_t> lists;
   std::vector<GgufTensor> tensors;
 
-  /// The non-negative integer of this key; 0 if the key is missing or has another value.
+  /// The non-negative integer of this key, or each of its list; 0 if the key is missing or has another value.
   std::uint64_t integer(const std::string& key) const;
   /// The string of this key; empty if the key is missing or has another value.
   std::string text(const std::string& key) const;

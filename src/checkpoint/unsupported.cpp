@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "io/json_events.h"
 
@@ -25,6 +26,7 @@ constexpr std::array kParts{
     Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
+constexpr Part kGgufAdapter{"an adapter of llama.cpp", {".weight.lora_a", ".weight.lora_b"}};
 constexpr Part kMlxAdapter{"an adapter of MLX", {".lora_a", ".lora_b"}};
 
 /// "a mixture of experts ('model.layers.0.mlp.experts.down_proj')"; empty where no tensor has a mark of it.
@@ -52,10 +54,13 @@ std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
 }
 
 std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors) {
-  if (const std::string shown = shown_part(kAdapter, tensors); !shown.empty())
-    return shown + "; merge it into its model with peft's merge_and_unload()";
-  const std::string shown = shown_part(kMlxAdapter, tensors);
-  return shown.empty() ? "" : shown + "; merge it into its model with mlx_lm.fuse";
+  for (const auto& [part, program] :
+       {std::pair{&kAdapter, "peft's merge_and_unload()"},
+        std::pair{&kGgufAdapter, "llama-export-lora"}, std::pair{&kMlxAdapter, "mlx_lm.fuse"}}) {
+    const std::string shown = shown_part(*part, tensors);
+    if (!shown.empty()) return shown + "; merge it into its model with " + program;
+  }
+  return "";
 }
 
 }  // namespace eigenscope

@@ -384,6 +384,11 @@ class Olmo2(Decoder):
         return {"attn_q_norm": size.heads * size.head_width, "attn_k_norm": size.key_heads * size.head_width}
 
 
+class Olmo3(Olmo2):
+    name = "olmo3"
+    keys = {"attention.sliding_window": uint32(8)}
+
+
 class Glm4(Phi3):
     architecture = "glm4"
     norms = ("attn_norm", "ffn_norm", "post_attention_norm", "post_ffw_norm")
@@ -411,7 +416,7 @@ class Gemma2(Gemma):
 class Gemma3(Gemma2):
     architecture = "gemma3"
     head_norms = ("attn_q_norm", "attn_k_norm")
-    keys = {**Gemma.keys, "attention.sliding_window": uint32(8)}
+    keys = {**Gemma.keys, "attention.sliding_window": uint32(8), "rope.freq_base": float32(1e6)}
 
 
 def subclasses(kind):

@@ -37,6 +37,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   seed_oss: SINGLE,
   phi3: SINGLE,
   olmo2: SINGLE,
+  olmo3: SINGLE,
   glm4: SINGLE,
   'command-r': SINGLE,
   granite: SINGLE,
