@@ -572,16 +572,17 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     check(after);
   }
   for (const auto& [family, type] :
-       {std::pair{"EXAONE MoE", "exaone_moe"}, std::pair{"Hy3", "hy_v3"},
-        std::pair{"dots.llm1", "dots1"}, std::pair{"GLM-4.5", "glm4v_moe_text"}}) {
+       {std::pair{"EXAONE MoE", "exaone_moe"}, std::pair{"GLM-4.5", "glm4v_moe_text"}}) {
     check(head_normed(family, type));
   }
-  check(llama("Solar Open", "solar_open"));
   check(llama("ERNIE 4.5", "ernie4_5_vl_moe_text"));
   // Keys whose defaults have been others by the version of the original, or hide a scaling.
   for (const auto& [model_of, family, type, key, given] :
-       {std::tuple{&llama, "EuroBERT", "eurobert", "rope_theta", R"(,"rope_theta":25e4)"},
-        std::tuple{&llama, "PaddleOCR-VL", "paddleocr_vl", "rope_theta", R"(,"rope_theta":5e5)"},
+       {std::tuple{&llama, "EuroBERT, Solar Open", "eurobert", "rope_theta",
+                   R"(,"rope_theta":25e4)"},
+        std::tuple{&llama, "EuroBERT, Solar Open", "paddleocr_vl_text", "rope_theta",
+                   R"(,"rope_theta":5e5)"},
+        std::tuple{&head_normed, "Hy3, dots.llm1", "hy_v3", "rope_theta", R"(,"rope_theta":1e7)"},
         std::tuple{&llama, "GLM-V", "glm_ocr_text", "partial_rotary_factor",
                    R"(,"partial_rotary_factor":1)"},
         std::tuple{
@@ -597,7 +598,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     const Model whole = model_of(family, type, given);
     CHECK(item(model_of(family, type, R"(,"num_hidden_layers":2)")) == key);
     CHECK(item(whole).empty());
-    if (model_of == &llama) check(whole);
+    if (whole.config.find('{', 1) == std::string::npos) check(whole);
   }
   minimax = head_normed("MiniMax M3", "minimax_m3_vl_text", R"(,"rotary_dim":2)");
   minimax.stacks[0].gain_plus_one = true;

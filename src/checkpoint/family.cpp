@@ -25,7 +25,7 @@ constexpr std::array kFamilies{
     granite_moe(), granite_shared(), granite_hybrid(), nemotron(), stablelm(), minimax(),
     minimax_m3(), mimo_v2(), latent(), latent_keys(), deepseek_heads(), mistral4(), minicpm3(),
     internlm2(), ling(), falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(),
-    glm4(), glm4_moe(), glm_vision(), hy3(), dots1(), solar_open(), eurobert(), paddleocr(), step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(),
+    glm4(), glm4_moe(), glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(),
     llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(),
     qwen_vision(), torch_transformer(), torch_encoder(),
 };

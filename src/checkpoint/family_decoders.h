@@ -669,30 +669,17 @@ constexpr Family glm_vision() {
   return row;
 }
 
-constexpr Family hy3() {
-  Family row = head_normed(llama_heads("Hy3", " hy_v3 "));
-  row.rotary.default_base = 11158840;
-  return row;
-}
-
-constexpr Family dots1() { return head_normed(llama_heads("dots.llm1", " dots1 ")); }
-
-constexpr Family solar_open() {
-  Family row = llama_heads("Solar Open", " solar_open ");
-  row.rotary.default_base = 1e6;
-  return row;
-}
-
-// The default of its rotary base is another by the version of the original's code.
-constexpr Family eurobert() {
-  Family row = llama_heads("EuroBERT", " eurobert ");
+// Models of several makers whose configs have their rotary bases: defaults are others by the model, or by the version of
+// the original's code.
+constexpr Family with_own_base() {
+  Family row =
+      llama_heads("EuroBERT, Solar Open", " eurobert solar_open paddleocr_vl paddleocr_vl_text ");
   row.rotary.default_base = 0;
   return row;
 }
 
-// The text of a model with vision.
-constexpr Family paddleocr() {
-  return variant(eurobert(), "PaddleOCR-VL", " paddleocr_vl paddleocr_vl_text ");
+constexpr Family hy3() {
+  return head_normed(variant(with_own_base(), "Hy3, dots.llm1", " hy_v3 dots1 "));
 }
 
 constexpr Family ernie45() {
