@@ -60,8 +60,8 @@ inline constexpr std::string_view kUnreadKeys = "unread_keys";
 inline constexpr std::string_view kLayerKeys = "per_layer_config";
 
 /// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
-/// know, and whose value is not the neutral one, the first of `kUnreadKeys`, or what is not
-/// read in `kLayerKeys`. `keys` are those of part_keys.
+/// know, and whose value is not the neutral one, the first of `kUnreadKeys`, or a key in `kLayerKeys` that is not read.
+/// `keys` are those of part_keys.
 void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
 
 }  // namespace eigenscope

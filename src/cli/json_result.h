@@ -12,7 +12,7 @@
 namespace eigenscope::cli {
 
 /// Makes a JSON object: arrays nested by their shape, complex numbers as [re, im], choices by name.
-class JsonResult final : public ResultFields {
+class JsonResult : public ResultFields {
  public:
   explicit JsonResult(bool describes = false) : describes_(describes) {}
   const Json& json() const { return json_; }

@@ -123,6 +123,7 @@ int main(int argc, char** argv) {
       "`eigenscope COMMAND --help` lists the options of a command. Results are JSON, or CSV with "
       "--csv.");
   for (const eigenscope::Operation* operation : eigenscope::kOperations) add(app, *operation);
+  eigenscope::cli::add_headvis(app);
   eigenscope::cli::add_collect(app);
   eigenscope::cli::add_schema(app);
   eigenscope::cli::add_parameters(app);

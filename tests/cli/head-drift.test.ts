@@ -1,6 +1,6 @@
 // Heads of a model beside those of its quantized GGUF, which an independent script writes.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { safetensorsOf } from '../checkpoints.ts';
@@ -176,6 +176,14 @@ test('whole tensors of an adapter stand in the place of those of its model, or b
   expect(refusal(adapter({}, { [rows]: { shape: [WIDTH, 2], value: noise(5) } }))).toContain(`${rows}: its shape`);
   const delta = rows.replace('weight', 'lora_magnitude_vector.weight');
   expect(refusal(adapter({}, { [delta]: { shape: [WIDTH], value: noise(5) } }))).toContain('an adapter must have');
+});
+
+test('a folder with an adapter of older versions of PEFT is one', () => {
+  const { path } = adapter({});
+  rmSync(join(path, 'adapter_model.safetensors'));
+  writeFileSync(join(path, 'adapter_model.bin'), 'weights');
+  const { stderr } = run('head-drift', { changed: path }, small);
+  expect(stderr).toContain('adapter_model.bin: it must begin as files of torch.save do');
 });
 
 test('an adapter that is no plain LoRA is refused by the key that says so', () => {
