@@ -41,7 +41,8 @@ struct SparseWeights {
 };
 
 SparseWeights sparse_of(const float* weights, std::size_t length) {
-  SparseWeights sparse{.length = length};
+  SparseWeights sparse;
+  sparse.length = length;
   std::vector<std::size_t> keys(length);
   for (std::size_t query = 0; query < length; ++query) {
     const float* const row = weights + query * length;
