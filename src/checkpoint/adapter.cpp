@@ -141,9 +141,8 @@ AdapterRules rules_of(const Config& config) {
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
 }
 
-/// The weight of `base` that a module of the adapter changes, whose name may lack what the file's names begin with, or
-/// have more.
-/// Empty for none.
+/// The name in `base` of the tensor that the adapter calls `name`, which may lack what the file's names begin with, or
+/// have more; empty where none fits. Throws FormatError naming `tensor`, the adapter's, where several fit.
 std::string stored_name(const Safetensors& base, const std::string& name,
                         const std::string& tensor) {
   if (base.tensors().contains(name)) return name;
@@ -170,6 +169,7 @@ std::string_view without_wrapper(std::string_view name) {
   return name;
 }
 
+/// The weight of `base` that a module of the adapter changes.
 std::string weight_of(const Safetensors& base, std::string_view module, const std::string& tensor) {
   const std::string name = std::string(without_wrapper(module)) + ".weight";
   const std::string fitting = stored_name(base, name, tensor);

@@ -292,13 +292,15 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
 /// A row as the file has its gains: the table's, or one of gains that MLX's conversion has added 1 to (mlx-lm,
 /// qwen3_next.py). Throws FormatError where a layer of multi-token prediction makes that open.
 std::shared_ptr<const Family> row_as_stored(const Family& family, const Tensors& tensors) {
+  // The table outlives every pointer to it.
+  const std::shared_ptr<const Family> row_of_table(std::shared_ptr<void>(), &family);
+  if (family.convolution.empty()) return row_of_table;
   const auto turned = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
     const std::vector<std::uint64_t>& shape = tensor.second.shape;
-    return !family.convolution.empty() && tensor.first.ends_with(family.convolution) &&
-           shape.size() == 3 && shape[1] > 1 && shape[2] == 1;
+    return tensor.first.ends_with(family.convolution) && shape.size() == 3 && shape[1] > 1 &&
+           shape[2] == 1;
   });
-  // The table outlives every pointer to it.
-  if (turned == tensors.end()) return {std::shared_ptr<void>(), &family};
+  if (turned == tensors.end()) return row_of_table;
   const auto mtp = std::find_if(tensors.begin(), tensors.end(), [](const auto& tensor) {
     return tensor.first.find("mtp.") != std::string::npos;
   });
