@@ -187,6 +187,18 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
   CHECK(weight_of(gptq, round).empty());
   CHECK(weight_of(gptq, round + R"(,"packing_format":"auto_round:auto_gptq")") == first);
   CHECK(weight_of(gptq, round + R"(,"packing_format":"auto_round:exllamav2")") == second);
+  const std::string packing = R"(,"packing_format":"auto_round:exllamav2")";
+  CHECK(weight_of(gptq, bits + R"("quant_method":"autoround")" + packing) == second);
+  CHECK(weight_of(gptq, bits + R"("quant_method":"autoround")").empty());
+  CHECK(weight_of(gptq, bits + R"("quant_method":"awq")").empty());
+  CHECK(weight_of(gptq, bits + R"("group_size":8)") == first);
+  CHECK(weight_of(gptq, bits + R"("group_size":-1)") == first);
+  CHECK(weight_of(gptq, bits + R"("group_size":16)").empty());
+  const std::string short_group = "AutoRound with a short group";
+  CHECK(weight_of(short_group, round + packing).size() == 16 * 32);  // in halves
+  CHECK(weight_of(short_group, round + packing + R"(,"group_size":24)") !=
+        weight_of(short_group, round + packing));
+  CHECK(weight_of(short_group, round + packing + R"(,"desc_act":true)").empty());
   // 130 rows and 6 columns in blocks of 128, or of 65 x 6.
   CHECK_FALSE(weight_of("FP8 blocks", R"("weight_block_size":[128,128])").empty());
   CHECK(weight_of("FP8 blocks", R"("weight_block_size":[65,6])") !=
@@ -201,11 +213,29 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
   const auto groups = [](int count) {
     return R"("config_groups":{"group_0":{"weights":{"num_bits":)" + std::to_string(count) + "}}}";
   };
+  const auto sorted = [](const std::string& rule) {
+    return R"("config_groups":{"group_0":{"weights":{"num_bits":4,)" + rule + "}}}";
+  };
+  for (const char* const rule :
+       {R"("actorder":"group")", R"("actorder":true)", R"("symmetric":false)"}) {
+    CHECK(weight_of("compressed-tensors integers", sorted(rule)).empty());
+  }
+  for (const char* const rule : {R"("actorder":"static")", R"("symmetric":true)"}) {
+    CHECK_FALSE(weight_of("compressed-tensors integers", sorted(rule)).empty());
+  }
+  CHECK(weight_of("INT8 rows", sorted(R"("symmetric":false)")).empty());
+  CHECK_FALSE(weight_of("INT8 rows with zero points", sorted(R"("symmetric":false)")).empty());
   CHECK_FALSE(weight_of("compressed-tensors integers", groups(4)).empty());
   CHECK(weight_of("compressed-tensors integers", groups(7)).empty());
-  CHECK(failure_of([&] {
-          weight_of("FP8 tensor", R"("transform_config":{"config_groups":{}})");
-        }).item == "quantization_config.transform_config");
+  for (const std::string key :
+       {"transform_config", "rotation_config", "hadamard_config", "spinquant_config"}) {
+    const std::string of_key = "quantization_config." + key;
+    CHECK(failure_of([&] {
+            weight_of("FP8 tensor", "\"" + key + "\":{\"config_groups\":{}}");
+          }).item == of_key);
+    CHECK_FALSE(weight_of("FP8 tensor", "\"" + key + "\":{}").empty());
+    CHECK_FALSE(weight_of("FP8 tensor", "\"" + key + "\":null").empty());
+  }
 }
 
 TEST_CASE("codes of a quantized layer that have more than one meaning are refused", "[quantized]") {
@@ -231,6 +261,43 @@ TEST_CASE("codes of a quantized layer that have more than one meaning are refuse
   CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000", true).empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "00").empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "03") == "undecoded");
+}
+
+TEST_CASE("nested scales of bitsandbytes need their offset", "[quantized]") {
+  const std::string name = kLayer + "weight.quant_state.bitsandbytes__nf4";
+  Json example = example_of("bitsandbytes NF4 with nested scales");
+  for (Json& each : example["tensors"]) {
+    if (each["name"] != name) continue;
+    const Bytes stored = stored_bytes(each["bytes"]);
+    Json state =
+        Json::parse(std::string(reinterpret_cast<const char*>(stored.data()), stored.size()));
+    state.erase("nested_offset");
+    std::string hex;
+    for (const char c : state.dump()) {
+      hex += "0123456789abcdef"[c >> 4];
+      hex += "0123456789abcdef"[c & 15];
+    }
+    each["shape"] = {hex.size() / 2};
+    each["bytes"] = hex;
+  }
+  const auto tensors = open_tensors(quantized_files(example));
+  std::vector<double> values(1);
+  check_failure(failure_of([&] { tensors->read_elements(kLayer + "weight", 0, values); }), name,
+                "nested_offset");
+}
+
+TEST_CASE("quantized weights of GPT-2, which quantizers transpose, are refused", "[quantized]") {
+  Json example = example_of("bitsandbytes INT8");
+  const std::string layer = "transformer.h.0.attn.c_proj.";
+  for (Json& each : example["tensors"]) {
+    each["name"] = layer + each["name"].get<std::string>().substr(kLayer.size());
+  }
+  const auto item = [&](const std::string& type) {
+    example["config"] = R"({"model_type":")" + type + "\"}";
+    return failure_of([&] { open_tensors(quantized_files(example)); }).item;
+  };
+  CHECK(item("gpt2") == layer + "SCB");
+  CHECK(item("starcoder2").empty());
 }
 
 TEST_CASE("tensors of a quantized layer that do not fit each other are not decoded",

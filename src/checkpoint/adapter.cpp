@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/quantization.h"
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -125,12 +126,13 @@ AdapterRules rules_of(const Config& config) {
   if (config.flag("use_qalora").value_or(false)) refuse("use_qalora", "it must be false");
   // Others change the weights of the model when the adapter is made or opened.
   const std::string begun = config.value("init_lora_weights");
-  constexpr std::array<std::string_view, 5> kPlain{"", "true", "false", "gaussian", "eva"};
+  constexpr std::array<std::string_view, 6> kPlain{"",         "true", "false",
+                                                   "gaussian", "eva",  "orthogonal"};
   if (std::find(kPlain.begin(), kPlain.end(), begun) == kPlain.end()) {
-    refuse_item(
-        "init_lora_weights",
-        {"it must be true, false, gaussian, eva or left out, but is '", shown_name(begun), "' in ",
-         config.name(), "; save the adapter with peft's path_initial_model_for_weight_conversion"});
+    refuse_item("init_lora_weights",
+                {"it must be true, false, gaussian, eva, orthogonal or left out, but is '",
+                 shown_name(begun), "' in ", config.name(),
+                 "; save the adapter with peft's path_initial_model_for_weight_conversion"});
   }
   const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
   if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");
@@ -139,6 +141,14 @@ AdapterRules rules_of(const Config& config) {
   return {*alpha, config.flag("use_rslora").value_or(false),
           config.flag("fan_in_fan_out").value_or(false),
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
+}
+
+/// Whether a prefix is that of the stack of pictures or sound of a model, not only a wrapper's.
+bool is_of_other_part(const std::string& prefix) {
+  constexpr std::array<std::string_view, 6> kWords{"vision", "visual", "image",
+                                                   "audio",  "speech", "tower"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return prefix.find(word) != std::string::npos; });
 }
 
 /// The name in `base` of the tensor that the adapter calls `name`, which may lack what the file's names begin with, or
@@ -155,7 +165,9 @@ std::string stored_name(const Safetensors& base, const std::string& name,
   }
   std::string fitting;
   for (const auto& [other, info] : base.tensors()) {
-    if (!other.ends_with("." + name) && !name.ends_with("." + other)) continue;
+    const bool has_more = name.ends_with("." + other);
+    if (!other.ends_with("." + name) && !has_more) continue;
+    if (has_more && is_of_other_part(name.substr(0, name.size() - other.size()))) continue;
     if (!fitting.empty())
       refuse_item(tensor, {"it must fit one weight of ", base.name(), ", but fits '",
                            shown_name(fitting), "' and '", shown_name(other), "'"});
@@ -191,7 +203,10 @@ bool is_trained_whole(const Config& config, std::string_view module) {
 /// Throws FormatError naming the tensor where it is another part of an adapter, or does not fit.
 std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
                         const std::string& tensor, const Config& config) {
-  const std::string name(without_wrapper(tensor));
+  std::string name(without_wrapper(tensor));
+  // PEFT's name of a bias of a layer that it wraps.
+  constexpr std::string_view kInLayer = ".base_layer.bias";
+  if (name.ends_with(kInLayer)) name.erase(name.size() - kInLayer.size(), kInLayer.rfind('.'));
   const bool is_whole = (name.ends_with(".weight") || name.ends_with(".bias")) &&
                         name.find("lora_") == std::string::npos &&
                         name.find("token_adapter") == std::string::npos;
@@ -215,12 +230,6 @@ std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
                          shown_name(stored), "', ", shape_text(base.tensor(stored))});
   }
   return stored;
-}
-
-/// Whether a weight is one of GPT-2's, stored with its inputs as rows.
-bool is_conv1d(std::string_view name) {
-  return name.ends_with(".c_attn.weight") || name.ends_with(".c_proj.weight") ||
-         name.ends_with(".c_fc.weight");
 }
 
 ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,

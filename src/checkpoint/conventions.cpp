@@ -442,6 +442,19 @@ void add_adapters(const FamilyMatch& match, const Tensors& tensors, std::set<std
   }
 }
 
+/// Whether a tensor is one of the modules of queries and keys, such as the order of their inputs.
+bool is_of_weights(const FamilyMatch& match, std::string_view name) {
+  const auto is_of = [&](const std::string& weight) {
+    return weight.ends_with(".weight") && name.starts_with(stem(weight)) &&
+           name.substr(stem(weight).size()).starts_with('.');
+  };
+  return std::any_of(match.stacks.begin(), match.stacks.end(), [&](const StackMatch& stack) {
+    return std::any_of(stack.layers.begin(), stack.layers.end(), [&](const LayerTensors& layer) {
+      return is_of(layer.query.weight) || is_of(layer.key.weight);
+    });
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors& tensors,
@@ -497,7 +510,8 @@ void check_tensors(const FamilyMatch& match, const Tensors& tensors, const Claim
   for (const std::string& name : unknown_tensors(match, tensors, part)) {
     const bool norm = KnownLayer::is_norm(name), adapter = name.find("lora_") != std::string::npos;
     if (norm && !claims.gains) continue;
-    if (match.family->exact && !adapter) continue;  // whoever maps the names answers for the others
+    // Whoever maps the names answers for the others, but for what changes the weights themselves.
+    if (match.family->exact && !adapter && !is_of_weights(match, name)) continue;
     std::string message = "the family " + std::string(match.family->name) +
                           " must know every tensor of a layer that can change its " +
                           (part == LayerPart::whole ? "tokens" : "queries and keys") +

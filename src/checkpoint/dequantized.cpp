@@ -114,8 +114,13 @@ class QuantizedLayers {
 
   std::optional<QuantizedWeight> weight_of(const LinearTensors& layer) {
     const Quantization* const kind = quantization_of(layer);
-    if (kind == nullptr || kind->packing == Packing::unknown) return std::nullopt;
-    refuse_transforms();
+    if (kind == nullptr) return std::nullopt;
+    if (is_transposed(layer)) {
+      refuse_item(layer.name(kind->mark),
+                  {"it must not be quantized in ", file_.name(),
+                   ", as quantizers transpose weights of GPT-2; open the original model"});
+    }
+    if (kind->packing == Packing::unknown) return std::nullopt;
     QuantizedWeight weight;
     weight.base = layer.base();
     weight.packing = kind->packing;
@@ -128,15 +133,33 @@ class QuantizedLayers {
   /// Whether config.json says that something is quantized.
   bool is_told() { return config() != nullptr && config_->has_keys("quantization_config"); }
 
-  /// Refuses weights that are quantized when the model runs.
+  /// Refuses weights that are quantized, or whose inputs are transformed, when the model runs.
   void refuse_online() {
-    constexpr const char* kMethod = "quantization_config.quant_method";
-    if (config() == nullptr || config_->value(kMethod) != "bitnet") return;
-    refuse_item(kMethod, {"it must not be bitnet in ", config_->name(),
-                          ", whose model runs with other weights than those of the file"});
+    if (config() == nullptr) return;
+    const std::string before = "quantization_config.";
+    if (config_->value(before + "quant_method") == "bitnet") {
+      refuse_item(before + "quant_method",
+                  {"it must not be bitnet in ", config_->name(),
+                   ", whose model runs with other weights than those of the file"});
+    }
+    for (const char* const key :
+         {"transform_config", "rotation_config", "hadamard_config", "spinquant_config"}) {
+      const std::string value = config_->value(before + key);
+      const bool is_on = value == "an object" ? config_->has_keys(before + key)
+                                              : !value.empty() && value != "false";
+      if (!is_on) continue;
+      refuse_item(before + key, {"it must be null or empty in ", config_->name(),
+                                 ", as transforms of weights are not supported"});
+    }
   }
 
  private:
+  /// Whether the weight is one of GPT-2's, stored with its inputs as rows, which quantizers transpose.
+  bool is_transposed(const LinearTensors& layer) {
+    return config() != nullptr && is_conv1d(layer.name("weight")) &&
+           lists(" gpt2 openai-gpt ", config_->value("model_type"));
+  }
+
   static std::string_view codes_ending(const Quantization& kind) {
     const bool instead = kind.mark == "qweight" || kind.mark == "weight_packed";
     return instead ? kind.mark : "weight";
@@ -182,10 +205,20 @@ class QuantizedLayers {
 
   /// Whether there are no zero points, or as many as scales, of the type of the codes.
   bool has_readable_zeros(const LinearTensors& layer, const TensorInfo& codes,
-                          const QuantizedWeight& weight) const {
+                          const QuantizedWeight& weight) {
     const TensorInfo* const zeros = layer.find("weight_zero_point");
-    return zeros == nullptr || (zeros->dtype == Dtype::kI8 && codes.dtype == Dtype::kI8 &&
-                                zeros->shape == file_.tensor(weight.scales).shape);
+    if (zeros == nullptr)
+      return codes.dtype != Dtype::kI8 || !all_groups("weights.symmetric", "false");
+    return (zeros->dtype == Dtype::kI8 && codes.dtype == Dtype::kI8 &&
+            zeros->shape == file_.tensor(weight.scales).shape);
+  }
+
+  /// Whether config.json has groups of weights, and this value of each.
+  bool all_groups(const std::string& key, std::string_view value) {
+    const std::vector<std::string> paths = groups();
+    return !paths.empty() && std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      return config_->value(path + key) == value;
+    });
   }
 
   static std::uint64_t elements(const TensorInfo& tensor) {
@@ -240,7 +273,8 @@ class QuantizedLayers {
       weight.block_columns = weight.columns;
       return true;
     }
-    if (shape.size() != 2) return false;
+    // A scale for each input would be one row of them: no format has it.
+    if (shape.size() != 2 || (shape[0] == 1 && shape[1] == weight.columns)) return false;
     weight.block_rows = told_block("0", weight.rows, shape[0]);
     weight.block_columns = told_block("1", weight.columns, shape[1]);
     return weight.block_rows > 0 && weight.block_columns > 0;
@@ -262,7 +296,8 @@ class QuantizedLayers {
   bool compressed(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
     const TensorInfo* const shape = layer.find("weight_shape");
     if (codes.dtype != Dtype::kI32 || shape == nullptr || shape->dtype != Dtype::kI64 ||
-        shape->shape != std::vector<std::uint64_t>{2} || layer.has("weight_g_idx")) {
+        shape->shape != std::vector<std::uint64_t>{2} || all_groups("weights.actorder", "group") ||
+        all_groups("weights.actorder", "true")) {
       return false;
     }
     std::array<std::uint64_t, 2> sizes{};
@@ -277,10 +312,11 @@ class QuantizedLayers {
       if (!has_bits(bits)) return false;
       const TensorInfo* const zeros = layer.find("weight_zero_point");
       return grouped_by(layer, "weight_scale", 0, weight) &&
-             (zeros == nullptr ||
-              (zeros->dtype == Dtype::kI32 &&
-               zeros->shape == std::vector<std::uint64_t>{(weight.rows * bits + 31) / 32,
-                                                          weight.scale_columns()}));
+             (zeros == nullptr
+                  ? !all_groups("weights.symmetric", "false")
+                  : (zeros->dtype == Dtype::kI32 &&
+                     zeros->shape == std::vector<std::uint64_t>{(weight.rows * bits + 31) / 32,
+                                                                weight.scale_columns()}));
     }
     return false;
   }
@@ -289,13 +325,6 @@ class QuantizedLayers {
   const Config* config() {
     if (!config_ && source_ != nullptr) config_ = Config::read(*source_);
     return config_ ? &*config_ : nullptr;
-  }
-
-  void refuse_transforms() {
-    constexpr const char* kTransforms = "quantization_config.transform_config";
-    if (config() == nullptr || config_->names(kTransforms + std::string(".")).empty()) return;
-    refuse_item(kTransforms, {"it must be null or empty in ", config_->name(),
-                              ", as transforms of weights are not supported"});
   }
 
   /// The paths of the groups of weights that config.json has, which end with '.'.
@@ -318,7 +347,8 @@ class QuantizedLayers {
   /// The number of the configuration called `key`, that of the layer first.
   std::uint64_t configured(const std::string& base, const std::string& key) {
     if (config() == nullptr) return 0;
-    for (const std::string object : {"quantization.", "quantization_config."}) {
+    for (const std::string object :
+         {"quantization.", "quantization_config.", "text_config.quantization_config."}) {
       for (const std::string& path : {object + base + key, object + key}) {
         if (const auto number = config_->positive_integer(path, 1 << 20)) return *number;
       }
@@ -387,11 +417,14 @@ class QuantizedLayers {
     };
     std::string format = text("checkpoint_format");
     if (format.empty()) format = text("format");
-    if (text("quant_method").find("auto-round") != std::string::npos) {
+    const std::string method = text("quant_method");
+    const bool is_renamed = format.empty() && lists(" auto_round autoround ", method);
+    if (is_renamed || method.find("auto-round") != std::string::npos) {
       format = text("packing_format");
       if (format == "auto_round:exllamav2" || format == "auto_round:gptqmodel") return 0;
       return format == "auto_round:auto_gptq" ? std::optional(1u) : std::nullopt;
     }
+    if (!method.empty() && !lists(" gptq auto_round ", method)) return std::nullopt;
     if (format == "gptq_v2") return 0;
     return format.empty() || format == "gptq" ? std::optional(1u) : std::nullopt;
   }
@@ -423,6 +456,8 @@ class QuantizedLayers {
         return false;
       }
       if (configured("", "bits") != bits) return false;
+      const bool by_activation = config_->flag("quantization_config.desc_act").value_or(false);
+      if (by_activation && order == nullptr && groups > 1) return false;
       const std::optional<unsigned> step = zero_step();
       if (!step) return false;
       weight.zero_step = *step;
@@ -430,9 +465,21 @@ class QuantizedLayers {
     }
     weight.rows = outputs;
     weight.scales = layer.name("scales");
-    if (weight.columns % groups != 0) return false;
+    // The last group may be a shorter one.
+    const std::uint64_t told = group_size();
+    if (told > 0) {
+      weight.block_columns = told;
+      return weight.scale_columns() == groups;
+    }
     weight.block_columns = weight.columns / groups;
-    return true;
+    return weight.columns % groups == 0;
+  }
+
+  /// That of config.json, where it has one that is not -1, for whole rows; or else 0.
+  std::uint64_t group_size() {
+    if (config() == nullptr) return 0;
+    const auto size = config_->number("quantization_config.group_size", -1, 1 << 20);
+    return static_cast<std::uint64_t>(std::max(0.0, size.value_or(0)));
   }
 
   const Safetensors& file_;
@@ -573,17 +620,18 @@ class TableReader {
     const Config facts = Config::parse(
         std::string_view(reinterpret_cast<const char*>(text.data()), text.size()), weight_.state);
     const auto block = facts.positive_integer("nested_blocksize", 1 << 20);
-    const double offset = facts.number("nested_offset", -1e6, 1e6).value_or(0);
+    const auto offset = facts.number("nested_offset", -1e6, 1e6);
     const std::vector<std::byte> codes = bytes(weight_.scales);
-    if (!block || nested.size() != 256 || outer.size() < (codes.size() + *block - 1) / *block) {
+    if (!block || !offset || nested.size() != 256 ||
+        outer.size() < (codes.size() + *block - 1) / *block) {
       refuse_item(weight_.state,
                   "it must have the size of the blocks of 'weight.nested_absmax', which must "
-                  "cover 'weight.absmax', with a table of 256 numbers");
+                  "cover 'weight.absmax', with a table of 256 numbers, and 'nested_offset'");
     }
     for (std::size_t k = 0; k < codes.size(); ++k) {
       tables.scales[k] = nested[std::to_integer<std::size_t>(codes[k])] *
                              outer[k / static_cast<std::size_t>(*block)] +
-                         static_cast<float>(offset);
+                         static_cast<float>(*offset);
     }
   }
 
@@ -609,7 +657,7 @@ class TableReader {
       }
       tables.offsets.push_back(-static_cast<float>(zero) * tables.scales[k]);
     }
-    const std::uint64_t count = weight_.columns / weight_.block_columns;
+    const std::uint64_t count = weight_.scale_columns();
     if (!is_awq && has("g_idx")) {
       tables.groups = words(name("g_idx"));
       for (const std::uint32_t group : tables.groups) {
@@ -756,11 +804,12 @@ class DequantizedView final : public SafetensorsView {
 /// spaces.
 constexpr std::string_view kOfQuantization =
     " weight qweight weight_packed weight_scale weight_scale_inv weight_scale_2 "
-    "weight_global_scale weight_zero_point weight_shape scales biases qzeros g_idx SCB "
+    "weight_global_scale weight_zero_point weight_shape scale scales biases qzeros g_idx SCB "
     "weight_format weight.absmax weight.quant_map weight.nested_absmax "
     "weight.nested_quant_map weight.quant_state.bitsandbytes__nf4 "
     "weight.quant_state.bitsandbytes__fp4 input_scale input_global_scale "
-    "input_zero_point activation_scale output_scale output_zero_point k_scale v_scale "
+    "input_zero_point input_scale_ub activation_scale output_scale output_zero_point k_scale "
+    "v_scale "
     "q_scale ";
 
 constexpr std::string_view kBlocks = "_blocks";

@@ -55,6 +55,10 @@ constexpr std::array kQuantizations{
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kU32}); }},
     Quantization{"FP8", "weight_scale_inv", kFp8, Packing::scaled, is_fp8},
     Quantization{"FP8", "weight_scale", kOriginal, Packing::scaled, is_fp8},
+    Quantization{"FP8", "scale", kOriginal, Packing::scaled,
+                 [](const LinearTensors& layer) {
+                   return is_fp8(layer) && layer.is("scale", {Dtype::kF8E8M0});
+                 }},
     Quantization{"FP8", "weight", kOriginal, Packing::unknown, is_fp8},
     Quantization{"INT8", "weight_scale", kCompressed, Packing::scaled,
                  [](const LinearTensors& layer) { return layer.is(kWeight, {Dtype::kI8}); }},
@@ -66,6 +70,10 @@ constexpr std::array kQuantizations{
                  [](const LinearTensors& layer) { return layer.has("codebooks"); }},
     Quantization{"GPTQ (Marlin)", "B", kOriginal, Packing::unknown,
                  [](const LinearTensors& layer) { return layer.has("s"); }},
+    Quantization{"EXL2", "q_weight", kOriginal},
+    Quantization{"EXL3", "trellis", kOriginal},
+    Quantization{"QuIP#", "Qidxs", kOriginal},
+    Quantization{"FP-Quant", "dqweight", kOriginal},
     Quantization{"scaled", "weight_scale_inv", kOriginal},
     Quantization{"scaled", "weight_scale", kOriginal},
     Quantization{"scaled", "scales", kOriginal},
@@ -81,6 +89,11 @@ std::string quantization_text(const LinearTensors& layer) {
 }
 
 }  // namespace
+
+bool is_conv1d(std::string_view name) {
+  return name.ends_with(".c_attn.weight") || name.ends_with(".c_proj.weight") ||
+         name.ends_with(".c_fc.weight");
+}
 
 const TensorInfo* LinearTensors::find(std::string_view ending) const {
   const auto entry = tensors_.find(name(ending));

@@ -62,7 +62,11 @@ const Quantization* quantization_of(const LinearTensors& layer);
 
 /// Endings of names that stand in the place of ".weight".
 inline constexpr std::string_view kPackedWeights[] = {
-    ".qweight", ".weight_packed", "._weight_qdata", ".W_q", ".weight._data", ".codes", ".B"};
+    ".qweight", ".weight_packed", "._weight_qdata", ".W_q",   ".weight._data", ".codes",
+    ".B",       ".q_weight",      ".trellis",       ".Qidxs", ".dqweight"};
+
+/// Whether a weight has the name of one of GPT-2's, which are stored with their inputs as rows.
+bool is_conv1d(std::string_view name);
 
 /// Throws FormatError where the weight called `weight` ("...q_proj.weight") is quantized, judged by its type and by the
 /// tensors beside it, naming how and what to open instead. Knows FP8, INT8, NVFP4 and packed integers of

@@ -196,17 +196,16 @@ class HeadDriftJob {
     const auto original_tensors = open_tensors(in.original.files);
     auto changed_tensors = open_tensors(in.changed);
     std::optional<Config> changed;
-    is_adapter_ = is_adapter(*changed_tensors);
+    changed = read_config(in.changed);
+    is_adapter_ = is_adapter(*changed_tensors) || (changed && changed->has("peft_type"));
     if (is_adapter_) {
       if (!in.changed.config) {
         throw FormatError(in.changed.model.front()->name(),
                           "adapter_config.json must be beside it, or be given (--changed-config on "
                           "the command line): found neither");
       }
-      changed_tensors = with_adapter(original_tensors, std::move(changed_tensors),
-                                     Config::read(*in.changed.config));
-    } else {
-      changed = read_config(in.changed);
+      changed_tensors = with_adapter(original_tensors, std::move(changed_tensors), *changed);
+      changed.reset();
     }
     if (!changed) changed = config;
     const HeadSettings settings = in.query_key.settings(in.tokens.length);

@@ -171,7 +171,15 @@ test('whole tensors of an adapter stand in the place of those of its model, or b
     if (layer === 1) expect(replaced[i].mean_changed).not.toBe(mean);
     else expect(replaced[i].mean_changed).toBe(mean);
   }
+  // PEFT writes the bias of a layer that it wraps under another name.
+  const biased = (name: string) =>
+    heads(
+      adapter({ modules_to_save: ['key'] }, { [`${rows.slice(0, -7)}.${name}`]: { shape: [WIDTH], value: noise(7) } }),
+    );
+  expect(biased('base_layer.bias')).toEqual(biased('bias'));
   const refusal = (at: ReturnType<typeof adapter>) => run('head-drift', { changed: at.path }, small).stderr;
+  const vision = { [rows.replace('bert', 'vision_tower.bert')]: key[rows]! };
+  expect(refusal(adapter({}, vision))).toContain('vision_tower');
   expect(refusal(adapter({}, head))).toContain('base_model.model.score.weight: an adapter must have');
   expect(refusal(adapter({}, { [rows]: { shape: [WIDTH, 2], value: noise(5) } }))).toContain(`${rows}: its shape`);
   const delta = rows.replace('weight', 'lora_magnitude_vector.weight');
@@ -188,11 +196,18 @@ test('a folder with an adapter of older versions of PEFT is one', () => {
 
 test('an adapter that is no plain LoRA is refused by the key that says so', () => {
   const byLayer = { alpha_pattern: { 'encoder.layer.0.attention.self.query': 4 } };
+  expect(run('head-drift', { changed: adapter({ init_lora_weights: 'orthogonal' }).path }, small).status).toBe(0);
   for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { lora_bias: true }, byLayer, { r: 3 }]) {
     const [key] = Object.keys(rules);
     const { stderr } = run('head-drift', { changed: adapter(rules).path }, small);
     expect(stderr).toContain(key === 'r' ? "as 'r' in adapter_config.json says, 3" : `${key}: it must`);
   }
+  const other = adapter({ peft_type: 'LOHA' });
+  const factors = { 'base_model.model.bert.x.hada_w1_a': { shape: [2, WIDTH], value: noise(8) } };
+  writeFileSync(join(other.path, 'adapter_model.safetensors'), safetensorsOf(factors));
+  expect(run('head-drift', { changed: other.path }, small).stderr).toContain(
+    "peft_type: it must be LORA, but is 'LOHA'",
+  );
   const { path } = adapter({ use_dora: true });
   const { status, stderr } = run('head-drift', { changed: path }, small);
   expect(status).not.toBe(0);

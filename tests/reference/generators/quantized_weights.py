@@ -216,6 +216,21 @@ def cases(random):
         quantized_state(facts, "nf4"),
     ]
 
+    raw, powers = fp8[codes(256, 8, 12)], codes(20, 2, 3) + 110
+    yield "FP8 blocks with powers of two beside them", {}, E4M3[raw] * blocks(2.0 ** (powers - 127), raw.shape, 4), [
+        tensor("weight", "F8_E4M3", raw.astype(np.uint8)),
+        tensor("scale", "F8_E8M0", powers.astype(np.uint8)),
+    ]
+    # Two groups, of 24 inputs and of the 8 that are left.
+    raw, zeros, order = codes(16, inputs, outputs), codes(16, 2, outputs), np.arange(inputs) // 24
+    scale = half(random.uniform(0.01, 0.1, (2, outputs)))
+    facts = {"quant_method": "auto-round", "packing_format": "auto_round:exllamav2", "bits": 4, "group_size": 24}
+    yield "AutoRound with a short group", {"quantization_config": facts}, ((raw - zeros[order]) * scale[order]).T, [
+        tensor("qweight", "I32", packed(raw, 0)),
+        tensor("qzeros", "I32", packed(zeros, 1)),
+        tensor("scales", "F16", scale.astype(np.float16)),
+    ]
+
 
 def stacked_blocks(random):
     """Matrices of gpt-oss in MXFP4, as stored and decoded."""
