@@ -1145,6 +1145,85 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
   }
 }
 
+TEST_CASE("DeepSeek V4: compressed queries and one key, whose last coordinates turn") {
+  constexpr int kRank = 5, kHead = 6, kTurned = 4, kHeads = 2;
+  const auto file = [](int count) {
+    SafetensorsWriter writer;
+    for (int n = 0; n < count; ++n) {
+      const std::string layer = "layers." + std::to_string(n) + ".", attention = layer + "attn.";
+      add(writer, layer + "attn_norm.weight", "F32", 1, 1, kWidth);
+      add(writer, attention + "wq_a.weight", "F32", 2, kRank, kWidth);
+      add(writer, attention + "q_norm.weight", "F32", 3, 1, kRank);
+      add(writer, attention + "wq_b.weight", "F32", 4, kHeads * kHead, kRank);
+      add(writer, attention + "wkv.weight", "F32", 5, kHead, kWidth);
+      add(writer, attention + "kv_norm.weight", "F32", 6, 1, kHead);
+      add(writer, attention + "compressor.ape", "F32", 7, 4, kHead);
+      add(writer, layer + "hc_attn_fn", "F32", 8, 3, kWidth);
+    }
+    return writer;
+  };
+  const auto config_of = [](const std::string& more) {
+    return Config::parse(
+        R"({"model_type":"deepseek_v4","num_attention_heads":2,"num_key_value_heads":1,)"
+        R"("head_dim":6,"rope_scaling":{"type":"yarn","factor":16,)"
+        R"("original_max_position_embeddings":64})" +
+        more + "}");
+  };
+  const std::string share = R"(,"qk_rope_head_dim":4)", ratios = R"(,"compress_ratios":[0,4,128])",
+                    bases = R"(,"rope_theta":100,"compress_rope_theta":1000)";
+  const Config config = config_of(share + ratios + bases);
+  HeadScan scan(open(file(3).bytes()), &config, {.offset = {3}});
+  const Eigen::VectorXd gain = matrix(1, 1, kWidth).transpose();
+  const Eigen::MatrixXd query_gain = matrix(3, 1, kRank).row(0).asDiagonal();
+  const Eigen::MatrixXd queries =
+      matrix(4, kHeads * kHead, kRank) * query_gain * matrix(2, kRank, kWidth);
+  const Eigen::MatrixXd key_gain = matrix(6, 1, kHead).row(0).asDiagonal();
+  const Eigen::MatrixXd key = key_gain * matrix(5, kHead, kWidth);
+  const std::vector<HeadFactors> heads = read_all(scan);
+  REQUIRE(heads.size() == 3 * kHeads);
+  for (const HeadFactors& head : heads) {
+    CAPTURE(head.layer, head.head);
+    // Layers that see the tokens of their window alone have another base, and unscaled angles.
+    const Rotary& rotary = scan.plan()[static_cast<std::size_t>(head.layer)].rotary;
+    CHECK(rotary.turned == kTurned);
+    CHECK(rotary.base == (head.layer == 0 ? 100 : 1000));
+    CHECK(rotary.angle_scale.empty() == (head.layer == 0));
+    CHECK(rotary.logit_factor == 1);
+    Eigen::MatrixXd turn = Eigen::MatrixXd::Identity(kHead, kHead);
+    for (int pair = 0; pair < kTurned / 2; ++pair) {
+      const double angle = 3 * angle_of(rotary, pair);
+      turn.block(kHead - kTurned + 2 * pair, kHead - kTurned + 2 * pair, 2, 2) << std::cos(angle),
+          std::sin(angle), -std::sin(angle), std::cos(angle);
+    }
+    const Eigen::MatrixXd w =
+        gain.asDiagonal() *
+        (queries.middleRows(kHead * head.head, kHead).transpose() * turn * key) * gain.asDiagonal();
+    CHECK((head.query * head.key.transpose() - w).norm() <= 1e-6 * w.norm());
+    CHECK(head.folded == "attn_norm q_norm kv_norm");
+    CHECK(std::isnan(head.latent_bound));
+  }
+  const auto item = [&](const std::string& more, int offset) {
+    const Config other = config_of(more);
+    return failure_of([&] {
+             HeadScan(open(file(3).bytes()), &other, {.offset = {static_cast<double>(offset)}});
+           })
+        .item;
+  };
+  CHECK(item(share + ratios + bases, 1).empty());
+  CHECK(item(share + bases, 0) == "compress_ratios.0");
+  CHECK(item(share + bases + R"(,"compress_ratios":[0,2,128])", 0) == "compress_ratios.1");
+  CHECK(item(ratios + bases, 0).empty());
+  CHECK(item(ratios + bases, 1) == "qk_rope_head_dim");
+  CHECK(item(share + ratios + R"(,"rope_theta":100)", 1) == "compress_rope_theta");
+  // A factor of the logits that is given counts.
+  const Config given = Config::parse(
+      R"({"model_type":"deepseek_v4","num_attention_heads":2,"compress_ratios":[4],)"
+      R"("qk_rope_head_dim":4,"compress_rope_theta":1000,"rope_scaling":{"type":"yarn",)"
+      R"("factor":16,"attention_factor":3,"original_max_position_embeddings":64}})");
+  CHECK(HeadScan(open(file(1).bytes()), &given, {.offset = {1}}).plan()[0].rotary.logit_factor ==
+        9);
+}
+
 TEST_CASE(
     "gains of Qwen 3.5 that MLX's conversion stores whole are told by the layout beside them") {
   const auto gains_of = [&](const std::vector<std::uint64_t>& shape, const std::string& more = "") {
@@ -1690,6 +1769,15 @@ TEST_CASE("a mapping by the user is read, and errors in it are reported") {
   const std::vector<HeadFactors> heads = read_all(scan);
   REQUIRE(heads.size() == 8);
   for (const HeadFactors& head : heads) check_head(head, model.stacks[0], 0, true);
+
+  HeadSettings later = settings;
+  later.offset = {3};
+  CHECK(failure_of([&] { HeadScan(file, nullptr, later); }).item == "offset");
+
+  Model reordered = model;
+  reordered.others = {"blk.1.qkv.weight_g_idx"};
+  CHECK(failure_of([&] { HeadScan(open(write(reordered, "F32")), nullptr, settings); }).item ==
+        reordered.others[0]);
 
   Model adapted = model;
   adapted.others = {"blk.1.qkv.lora_A.weight"};

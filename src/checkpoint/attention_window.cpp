@@ -28,6 +28,14 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
     return std::string(full ? kFullAttention : kSlidingAttention);
   };
   const std::string listed = std::string(family.list) + "." + std::to_string(layer);
+  if (!family.summarized.empty()) {
+    const std::string value = keys.value(listed);
+    if (value != "0" && !lists(family.summarized, value)) {
+      refuse_item(listed, {"it must be 0 or one of", family.summarized, "in a config.json",
+                           (value.empty() ? "" : ", but is " + shown_name(value))});
+    }
+    return kind(value != "0");
+  }
   if (const auto windowed = keys.number(listed, 0, 1)) return kind(*windowed == 0);
   if (family.default_before > 0 &&
       has_type(family.switched, keys)) {  // Qwen's first layers have no window

@@ -24,11 +24,11 @@ constexpr std::array kFamilies{
     llama4(), cohere(), cohere2(), llava(), mllama(), jamba(), mixtral(), qwen3_moe(),
     qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
     granite_hybrid(), nemotron(), stablelm(), minimax(), minimax_m3(), mimo_v2(), latent(),
-    latent_keys(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), falcon_h1(),
-    nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(), glm4(), glm4_moe(), glm_vision(),
-    hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(),
-    llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(), torch_transformer(),
-    torch_encoder(),
+    latent_keys(), deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(),
+    falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(), glm4(), glm4_moe(),
+    glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(), qwen3(),
+    ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
+    torch_transformer(), torch_encoder(),
 };
 // clang-format on
 
@@ -50,7 +50,7 @@ std::uint64_t first_output(HeadLayout layout, Projection projection, const HeadG
     case HeadLayout::kFused:
       return (query ? head : grid.heads + after * grid.key_heads + shared) * grid.head_width;
     case HeadLayout::kLatent:  // whose keys are counted by the plan
-      return head * grid.head_width;
+      return (query ? head : shared) * grid.head_width;
     case HeadLayout::kInterleaved:
       return (shared * (group + 2) + (query ? head % group : group + after)) * grid.head_width;
   }

@@ -31,7 +31,8 @@ enum class HeadLayout {
 struct LatentNames {
   std::string_view query_weight = {};  ///< empty: queries read the tokens
   std::string_view query_gain = {};
-  std::string_view key_weight = {};
+  std::string_view key_weight =
+      {};  ///< empty: keys read the tokens, and their last coordinates turn
   std::string_view key_gain = {};
 };
 
@@ -108,6 +109,8 @@ struct RotaryKeys {
   bool scales_logits = false;
   /// Positions have two axes, so that there is no offset but 0.
   bool two_axes = false;
+  /// A scaling has no factor of the logits but one that the config gives.
+  bool angles_alone = false;
   /// Of a config without a scaling, which must have one for what it would change, or null for none.
   UnwrittenScaling unwritten = UnwrittenScaling::none;
 };
@@ -121,6 +124,9 @@ struct WindowKeys {
   bool first_full = false;     ///< the first of each so many layers has no window, not the last
   bool last_full = false;      ///< nor has the last layer of the model
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
+  /// Of such a list in which 0 is a layer that sees the tokens of its window alone: the other values, between spaces,
+  /// of layers that see summaries of more tokens too. It must be given.
+  std::string_view summarized = {};
   /// Model types of the row that read the size, between spaces, and those of them that read it only where the switch
   /// "use_sliding_window" is on. With a default size all types read it.
   std::string_view model_types = {}, switched = {};
@@ -299,7 +305,7 @@ struct Family {
   /// A convolution beside the attention, outputs x 1 x width, which MLX's conversion of the model stores as outputs x
   /// width x 1, and then gains as they are.
   std::string_view convolution = {};
-  bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
+  bool unscaled = false;  ///< logits are not divided by sqrt(d_h)
   /// Key of the scale of the logits itself, and of the number that takes the place of d_h in 1/sqrt(d_h).
   std::string_view scale_key = {}, query_scalar_key = {};
   double default_query_scalar = 0;  ///< where the config does not say; 0: d_h

@@ -520,6 +520,42 @@ constexpr Family latent() {
   return row;
 }
 
+/// DeepSeek V4 (inference/model.py of its files): one key for all heads, with a norm, and queries whose norm has no gain.
+/// In most layers queries see summaries of tokens beside those of a window, which have keys of their own.
+constexpr Family deepseek_v4() {
+  Family row = latent();
+  row.name = "DeepSeek V4";
+  row.model_types = " deepseek_v4 ";
+  row.required = "layers.{n}.attn.wq_a.weight";
+  row.head_width_key = "head_dim";
+  row.neutral_keys = {};
+  row.rotary = {.width = "qk_rope_head_dim",
+                .base = "compress_rope_theta",
+                .default_base = 0,
+                .local_base = "rope_theta",
+                .default_local_base = 1e4,
+                .angles_alone = true};
+  row.window = {.list = "compress_ratios", .summarized = " 4 128 "};
+  row.embeddings = "embed.weight";
+  row.attentions = {{{.query_weight = "layers.{n}.attn.wq_b.weight",
+                      .key_weight = "layers.{n}.attn.wkv.weight",
+                      .query_gain = "layers.{n}.attn_norm.weight",
+                      .key_norm_gain = "layers.{n}.attn.kv_norm.weight",
+                      .always_head_normed = true,
+                      .sinks = "layers.{n}.attn.attn_sink",
+                      .latent = {"layers.{n}.attn.wq_a.weight", "layers.{n}.attn.q_norm.weight"},
+                      .key_head_count_key = "num_key_value_heads",
+                      .rotary = RotaryPairs::kNeighbours,
+                      .others = " ffn_norm attn.wo_a attn.wo_b hc_attn_fn hc_attn_base "
+                                "hc_attn_scale attn.compressor.ape attn.compressor.norm "
+                                "attn.compressor.wkv attn.compressor.wgate attn.indexer.wq_b "
+                                "attn.indexer.weights_proj attn.indexer.compressor.ape "
+                                "attn.indexer.compressor.norm attn.indexer.compressor.wkv "
+                                "attn.indexer.compressor.wgate "}}};
+  row.text = {};
+  return row;
+}
+
 /// Latent attention whose queries read the tokens.
 constexpr Family latent_keys() {
   Family row = variant(latent(), "Latent keys", latent().model_types);

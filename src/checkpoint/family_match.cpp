@@ -141,7 +141,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
       key_layer,
       family.fused() ? layer_names.query.weight : full_name(prefix, names.key_weight, key_layer),
       key_gain, names.key_norm_gain);
-  if (family.latent()) {
+  if (!latent.key_weight.empty()) {
     layer_names.key.latent = full_name(prefix, latent.key_weight, key_layer);
     layer_names.key.latent_gain = gain_of(latent.key_gain, key_layer);
   }

@@ -89,13 +89,16 @@ class StackPlanner {
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
-      const LatentPlan latent = latent_of(layer, grid);
-      plan.push_back(
-          {family_, foldable(layer), stack_.name, static_cast<int>(width_of(layer.query)),
-           static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-           static_cast<int>(grid.key_heads),
-           rotary_of_layer(layer.layer, static_cast<int>(grid.head_width) - latent.compressed),
-           logit_scale_of(grid), part_.unknown.empty(), is_normed(layer), latent});
+      LatentPlan latent = latent_of(layer, grid);
+      const auto width = static_cast<int>(grid.head_width);
+      const Rotary rotary = rotary_of_layer(layer.layer, width - latent.compressed);
+      if (family_->latent() && layer.key.latent.empty()) {
+        latent = {width - static_cast<int>(rotary.turned), width};
+      }
+      plan.push_back({family_, foldable(layer), stack_.name,
+                      static_cast<int>(width_of(layer.query)), width, static_cast<int>(grid.heads),
+                      static_cast<int>(grid.key_heads), rotary, logit_scale_of(grid),
+                      part_.unknown.empty(), is_normed(layer), latent});
     }
     return plan;
   }
@@ -295,7 +298,7 @@ class StackPlanner {
     } else {
       check_same_inputs(layer);
       grid.heads = units(weight) / (family_->gated() ? 2 : 1);
-      grid.key_heads = family_->latent() ? grid.heads : units(layer.key.weight);
+      grid.key_heads = layer.key.latent.empty() ? units(layer.key.weight) : grid.heads;
     }
     check_groups(layer, grid);
     return grid;
@@ -311,7 +314,7 @@ class StackPlanner {
   /// How the heads of a layer of latent attention lie, by the shapes of its weights, which must be those that
   /// config.json has.
   LatentPlan latent_of(const LayerTensors& layer, const HeadGrid& grid) const {
-    if (!family_->latent()) return {};
+    if (layer.key.latent.empty()) return {};
     const auto& [query, key] = std::pair(layer.query, layer.key);
     const auto check = [&](const std::string& weight, bool fits, const std::string& other) {
       if (fits) return;
@@ -622,6 +625,10 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   checked(shared::kOffset, settings.offset.offset);
   if (settings.offset.average > 0) {
     checked(shared::kLength, static_cast<double>(settings.offset.average));
+  }
+  if (settings.mapping && !settings.offset.is_none()) {
+    throw InvalidArgument("offset", "be 0, without an average, for weights that are named",
+                          "their rotary positions are not known");
   }
   HeadPlan plan;
   std::vector<FamilyMatch> parts = match(file, config, settings);

@@ -183,6 +183,18 @@ double latent_bound(const LayerPlan& layer, const Eigen::MatrixXd& queries,
 
 }  // namespace
 
+namespace {
+
+/// Moves the last `turned` coordinates of a head, which are those that turn, before the others.
+template <class Matrix>
+void turned_first(Matrix& outputs, Eigen::Index turned) {
+  const Matrix last = outputs.rightCols(turned);
+  outputs.rightCols(outputs.cols() - turned) = outputs.leftCols(outputs.cols() - turned).eval();
+  outputs.leftCols(turned) = last;
+}
+
+}  // namespace
+
 template <class Scalar>
 std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int head,
                                                      NonFinite& faults) {
@@ -238,8 +250,9 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   const HeadGrid grid = grid_of(layer);
   const auto index = static_cast<std::uint64_t>(head);
   const std::uint64_t first = first_output(layer.family->layout, projection, grid, index);
+  const bool turned_last = layer.family->latent() && !of_query && names.latent.empty();
   const auto read = [&] {
-    return layer.family->latent()
+    return layer.family->latent() && !turned_last
                ? read_latent<Scalar>(layer, projection, head)
                : HeadPart<Scalar>{read_weight<Scalar>(names.weight, first, layer)};
   };
@@ -268,6 +281,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
             .transpose()
             .array();
   }
+  if (turned_last) turned_first(part.weight, layer.head_width - layer.latent.compressed);
   if (of_query) {
     for (auto* const weight : {&part.weight, &part.latent}) {
       if (weight->size() == 0) continue;
@@ -305,11 +319,7 @@ typename FactorsOf<Scalar>::Matrix HeadScan::read_decompression(const LayerPlan&
     outputs.array().colwise() *=
         read_gain(layer, names.latent_gain, 0, rank, faults).template cast<Scalar>().array();
   }
-  if (of_query) {  // whose coordinates that turn come last in the file
-    const Matrix last = outputs.rightCols(turned);
-    outputs.rightCols(compressed) = outputs.leftCols(compressed).eval();
-    outputs.leftCols(turned) = last;
-  }
+  if (of_query) turned_first(outputs, turned);
   return outputs;
 }
 

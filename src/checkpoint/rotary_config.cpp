@@ -32,6 +32,7 @@ struct Scaling {
   std::string_view type;
   double text;  ///< tokens that a text has at least
   Index head_width;
+  bool angles_alone = false;  ///< no factor of the logits but one that is given
 
   double needed(std::string_view key, double least, double most) const {
     if (const auto value = keys.number(key, least, most)) return *value;
@@ -58,7 +59,8 @@ struct Scaling {
   }
   /// Queries and keys are both multiplied by the attention factor.
   double logit_factor(double usual) const {
-    const double attention = keys.number("attention_factor", 0, kLargestFactor).value_or(usual);
+    const double attention =
+        keys.number("attention_factor", 0, kLargestFactor).value_or(angles_alone ? 1 : usual);
     return attention * attention;
   }
 };
@@ -185,7 +187,8 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
     if (each.name != type) continue;
-    return each.apply(rotary, {keys, model, each.name, tokens_for(at), head_width});
+    return each.apply(rotary,
+                      {keys, model, each.name, tokens_for(at), head_width, family.angles_alone});
   }
   if (at.is_none()) return;
   const std::string types = Choices(kScalingTypes).joined(), found = "'" + shown_name(type) + "'";
@@ -307,7 +310,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
     rotary.base = *local;
     return rotary;  // windows are short: nothing is scaled
   }
-  const std::string_view base = any.has(family.base) ? family.base : kBase;
+  // Where that is the base of layers of a sliding window it is not one of the others.
+  const bool apart = any.has(family.base) || family.local_base == kBase;
+  const std::string_view base = apart ? family.base : kBase;
   if (family.default_base == 0 && !any.has(base) && !at.is_none()) refuse_missing(family.base);
   rotary.base = any.number(base, 1, kLargestBase).value_or(family.default_base);
   check_base(keys, rotary.base);

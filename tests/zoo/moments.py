@@ -119,6 +119,22 @@ def latent(layer, head_number, nope, rope, value, rank, base, queries, scale=1.0
     return head
 
 
+def deepseek_v4(layer, head_number, base, scales=None):
+    """Heads of width 512, of whose queries and one key the last 64 coordinates turn; the key's norm alone has a gain."""
+
+    def head(file, offset):
+        attention = f"layers.{layer}.attn."
+        n, g_q, g_k = (file.vector(name) for name in (f"layers.{layer}.attn_norm.weight", attention + "q_norm.weight",
+                                                      attention + "kv_norm.weight"))
+        w_qa = file.filled(attention + "wq_a.weight", {0: 40, 1000: 8})
+        q = (file.weight(attention + "wq_b.weight", head_number * 512, 512) @ (g_q[:, None] * w_qa) * n).T
+        k = file.weight(attention + "wkv.weight", 0, 512).T * n[:, None] * g_k
+        q = np.hstack([q[:, :448], turned(q[:, 448:], offset, "neighbours", 64, base, scales)])
+        return moments(q, k)
+
+    return head
+
+
 def llama(prefix, layer, head, width, group, **more):
     at = f"{prefix}layers.{layer}."
     return plain(
@@ -156,6 +172,10 @@ HEADS = {
         ("", 0, 5): latent(
             "language_model.model.layers.0.", 5, 128, 64, 128, 512, 5e4, {3: 50}, KIMI, yarn_scales(64, 5e4, 64, 4096, 32, 1)
         )
+    },
+    "deepseek-v4-flash-bf16": {
+        ("", 0, 37): deepseek_v4(0, 37, 1e4),
+        ("", 2, 0): deepseek_v4(2, 0, 1.6e5, yarn_scales(64, 1.6e5, 16, 65536, 32, 1)),
     },
     "llama-3.2-11b-vision": {
         ("", 2, 31): llama(
