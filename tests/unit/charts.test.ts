@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { count, decade, fixed, padded, short, tick } from '../../web/charts/format';
+import { count, decade, fixed, padded, short, tick, subscriptParts } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
 import { VERSION, YEAR } from '../../web/generated/version';
-import { subscriptParts } from '../../web/charts/subscript';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/runs/panels';

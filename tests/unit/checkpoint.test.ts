@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/table/columns.ts';
-import { quoted } from '../../web/state/quoted';
+import { quoted } from '../../web/state/described';
 import {
   checkpointsOf,
   partNames,

@@ -1,6 +1,6 @@
 // The pool with workers of the test: what it does when they fail to start, vanish, stick, lose jobs or crash.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Background } from '../../web/engine/background';
+import { Background } from '../../web/engine/run-options';
 import type { FromWorker, ToWorker } from '../../web/engine/protocol';
 
 /** A worker that does nothing by itself. */

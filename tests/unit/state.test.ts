@@ -5,9 +5,8 @@ import { trainView } from '../../web/chapters/train/state';
 import { VIEWS, viewNames } from '../../web/chapters/views';
 import { inPageWords } from '../../web/controls/help';
 import { parse, sliderOf, type Control, type Values } from '../../web/state/control';
-import { described } from '../../web/state/described';
+import { described, quoted } from '../../web/state/described';
 import { readLink, writeLink } from '../../web/state/link';
-import { quoted } from '../../web/state/quoted';
 import { meansOf, settingOf, widthOf } from '../../web/state/setting';
 import type { View } from '../../web/state/view';
 

@@ -1,4 +1,4 @@
-import { bytesOf } from '../engine/base64';
+import { bytesOf } from '../engine/shipped';
 import { linesOf, wrapped, type Provenance } from './provenance';
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';

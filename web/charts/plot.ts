@@ -1,8 +1,7 @@
 import { plot, type Markish, type PlotOptions, type Scale } from '@observablehq/plot';
-import { tick } from './format';
+import { tick, subscriptParts } from './format';
 import { legend, type Entry } from './legend';
 import { element } from './picture';
-import { subscriptParts } from './subscript';
 
 export { contour, dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
 

@@ -1,7 +1,6 @@
 import type { Link } from '../state/link';
 import type { PageState } from '../state/page-state';
-import { plainText } from '../state/described';
-import { quoted } from '../state/quoted';
+import { plainText, quoted } from '../state/described';
 import type { Views } from '../state/view';
 import { child } from '../ui/dom';
 import { figuresOf } from '../ui/registry';

@@ -3,7 +3,7 @@ import { EngineError, type Pool } from '../engine/pool';
 import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
-import { quoted, refusal } from '../state/quoted';
+import { quoted, refusal } from '../state/described';
 import { listParts, numberIn, type ListControl, type SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
 import { allowedText, inPageWords, showHelp } from './help';

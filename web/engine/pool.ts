@@ -1,14 +1,11 @@
-import { Background } from './background';
 import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
-import { blobsOf } from './file-inputs';
 import { compileEngine } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, Partition } from './protocol';
-import { kindOf, patienceOf } from './patience';
+import { kindOf, patienceOf, everySeenSecond } from './patience';
 import { Seat, type Call } from './seat';
-import { everySeenSecond } from './seen-clock';
 import { divided } from './divided';
 import { divisionOf } from './operations';
-import type { RunOptions } from './run-options';
+import { type RunOptions, Background } from './run-options';
 
 export { EngineError } from './engine-error';
 
@@ -224,4 +221,11 @@ export class Pool {
       this.load().then((engine) => this.send(engine, call), call.reject);
     }
   }
+}
+
+/** The files in a job's input, which stand in its fields alone or in lists, in their order. */
+function blobsOf(input: unknown): Blob[] {
+  return Object.values(input as object)
+    .flat()
+    .filter((value) => value instanceof Blob);
 }

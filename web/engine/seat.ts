@@ -1,7 +1,6 @@
-import type { Background } from './background';
 import { patienceOf, type Pace } from './patience';
 import type { FromWorker, JobName, Partition, ToWorker } from './protocol';
-import type { OnSilence } from './run-options';
+import type { OnSilence, Background } from './run-options';
 import EngineWorker from './worker?worker&inline';
 
 /** A job that was asked for and has not answered yet. */

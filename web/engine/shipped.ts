@@ -1,6 +1,3 @@
-import { bytesOf } from './base64';
-import { crc32 } from './crc32';
-
 /** A file that comes with the page: beside it on the host, or inside the single file. */
 export interface ShippedFile {
   /** As the build wrote it; a data: URL inside the single file. */
@@ -180,4 +177,37 @@ export async function prefetch(wanted: readonly ShippedFile[]): Promise<void> {
   for (const file of wanted) {
     if (!isInside(file)) await begun(file).catch(() => {});
   }
+}
+
+/** Makes a value when it is first asked for, and the same one after that; what was rejected is made anew. */
+export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null;
+  return () => {
+    if (made) return made;
+    made = make();
+    made.catch(() => (made = null));
+    return made;
+  };
+}
+
+/** The bytes that a data: URL of base64 holds. */
+export function bytesOf(url: string): Uint8Array<ArrayBuffer> {
+  const text = atob(url.slice(url.indexOf(',') + 1));
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** The reversed polynomial of the CRC-32 of zip, gzip and PNG. */
+const POLYNOMIAL = 0xedb88320;
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1;
+  return rest;
+});
+
+/** CRC-32 of bytes. (SHA-256 of the browser would do, but only pages from https or the disk have it.) */
+function crc32(bytes: Uint8Array): number {
+  let rest = 0xffffffff;
+  for (const byte of bytes) rest = CRC_TABLE[(rest ^ byte) & 0xff] ^ (rest >>> 8);
+  return ~rest >>> 0;
 }

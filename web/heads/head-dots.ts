@@ -3,7 +3,7 @@ import { handleUnder } from '../charts/handle';
 import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
-import { withSubscripts } from '../charts/subscript';
+import { withSubscripts } from '../charts/format';
 import { makeTip, placeTip } from '../charts/mark-tip';
 import { isBrushing, placeOf, toggle } from './brush';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from './registry';

@@ -226,3 +226,8 @@ function isSeveral({ choices, least, most }: SeveralControl, text: string): bool
   const known = parts.every((part, i) => Object.hasOwn(choices, part) && !parts.includes(part, i + 1));
   return known && parts.length >= least && parts.length <= most;
 }
+
+/** Whether two records have the same names with the same values. */
+export function areEqual<Value>(a: Readonly<Record<string, Value>>, b: typeof a): boolean {
+  return Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
+}

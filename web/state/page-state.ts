@@ -1,5 +1,4 @@
-import { namesOf, pick, type StateOf, type Values } from './control';
-import { areEqual } from './equal';
+import { namesOf, pick, type StateOf, type Values, areEqual } from './control';
 import { headControls } from './heads';
 import { hasValues, readLink, writeLink, type Link } from './link';
 import { Signal } from './signal';

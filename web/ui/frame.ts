@@ -1,6 +1,6 @@
 import type { Provenance } from '../charts/provenance';
 import type { Bitmap } from '../charts/picture';
-import { withSubscripts } from '../charts/subscript';
+import { withSubscripts } from '../charts/format';
 import type { Table } from '../charts/table';
 import { child } from './dom';
 import { figureMenu } from './figure-menu';

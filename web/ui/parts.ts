@@ -29,3 +29,14 @@ export async function runParts<J extends JobName>(
     }),
   );
 }
+
+/** Calls no more often than every `interval` milliseconds: calls that come too soon are left out. */
+export function throttle(interval: number, call: () => void): () => void {
+  let last = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (now - last < interval) return;
+    last = now;
+    call();
+  };
+}

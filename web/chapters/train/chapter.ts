@@ -1,10 +1,9 @@
 import { Controls } from '../../controls/panel';
-import { Background } from '../../engine/background';
+import { Background } from '../../engine/run-options';
 import type { Training } from '../../engine/protocol';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import { child } from '../../ui/dom';
-import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
 import { earlyWarningFigure } from './early-warning/figure';
@@ -131,4 +130,17 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     cards.paint();
   };
   return { ...figures, repaint };
+}
+
+/** Calls once in every `interval` milliseconds in which it was asked to: the last asking is heard. */
+function throttleTrailing(interval: number, call: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      call();
+    }, interval);
+  };
 }

@@ -2,9 +2,9 @@ import { roundUp } from '../../../charts/format';
 import type { Input, Collapsed } from '../../../engine/protocol';
 import { allowed, limitsOf } from '../../../state/control';
 import { lastVariance, widthOf, gridSettingOf } from '../../../state/setting';
-import { partsOf, runParts } from '../../../ui/parts';
-import { throttle } from '../../../ui/throttle';
+import { partsOf, runParts, throttle } from '../../../ui/parts';
 import { type State, stackOf, type FigureContext } from '../state';
+import type { Fate } from '../../../charts/palette';
 
 /** Cells of a map along either axis. */
 export const CELLS = 24;
@@ -231,4 +231,20 @@ function cellOf(output: Collapsed, place: number): Cell {
     refused: output.refused[place],
     overflow: output.overflow[place],
   };
+}
+
+// What becomes of the tokens of a stack.
+
+/** What the fates of a stack are called. */
+export const FATE_NAMES: Record<Fate, string> = {
+  both: 'both collapses',
+  rank: 'rank collapse',
+  entropy: 'entropy collapse',
+  alive: 'alive',
+};
+
+/** The fate of a stack with such a residual and entropy; `threshold` is what both must keep. */
+export function fateOf(residual: number, entropy: number, threshold: number): Fate {
+  if (residual >= threshold) return entropy >= threshold ? 'alive' : 'entropy';
+  return entropy >= threshold ? 'rank' : 'both';
 }

@@ -1,7 +1,6 @@
-import { loadJson, type ShippedFile } from '../../../engine/shipped';
+import { loadJson, type ShippedFile, once } from '../../../engine/shipped';
 import type maps from '../../../generated/collapse-first.json';
 import asset from '../../../generated/collapse-first.json?shipped';
-import { once } from '../../shared/once';
 import { type State, collapseView } from '../state';
 import { CollapseCells, keyOf, planeOf, type Plane } from './cells';
 

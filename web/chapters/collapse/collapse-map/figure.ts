@@ -22,9 +22,10 @@ import {
   WIDE,
   widened,
   type Plane,
+  FATE_NAMES,
+  fateOf,
 } from '../cells/cells';
 import { cellsFor, firstMaps, type FirstMaps } from '../cells/first';
-import { FATE_NAMES, fateOf } from '../fates';
 import { type Figure, type FigureContext, STACK, type Store } from '../state';
 
 const LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8];

@@ -7,7 +7,7 @@ import { inputOf } from '../../../engine/operations';
 import type { Output } from '../../../engine/protocol';
 import { child } from '../../../ui/dom';
 import { Frame, type Shape } from '../../../ui/frame';
-import { FATE_NAMES, fateOf } from '../fates';
+import { FATE_NAMES, fateOf } from '../cells/cells';
 import { STACK, stackOf, type Figure, type FigureContext, type Store } from '../state';
 
 /** What the tokens do at the end of the stack, in the name of the figure. */

@@ -1,6 +1,5 @@
 import type { Collapsed, LayerMeasure } from '../../../engine/protocol';
-import { partsOf, runParts } from '../../../ui/parts';
-import { throttle } from '../../../ui/throttle';
+import { partsOf, runParts, throttle } from '../../../ui/parts';
 import { type FigureContext, stackOf, variancesOf } from '../state';
 
 /** What a stack's layers measure at one variance. */

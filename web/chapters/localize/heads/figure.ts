@@ -1,9 +1,8 @@
-import { short } from '../../../charts/format';
+import { short, withSubscripts } from '../../../charts/format';
 import { legend } from '../../../charts/legend';
 import { MOVES } from '../../../charts/matrix';
 import { fieldRamp, stripOf } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
-import { withSubscripts } from '../../../charts/subscript';
 import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
 import { covarianceNames, tracesOf, untraced } from '../../../heads/traces';
 import { child } from '../../../ui/dom';

@@ -1,7 +1,6 @@
 // Files of a folder or a drop as checkpoints, and which of them are not opened.
 import trainingState from '../../../../src/checkpoint/training_state.inc?raw';
 import type { Checkpoint } from '../../shared/checkpoint';
-import { listed } from '../../shared/listed';
 
 /** A file and the folder it was found in, '' for a file given by itself. */
 export interface FolderFile {
@@ -12,6 +11,9 @@ export interface FolderFile {
 export function pathOf({ file, folder }: FolderFile): string {
   return folder ? `${folder}/${file.name}` : file.name;
 }
+
+/** The texts between quotation marks in a list that the library declares in a file of its own. */
+export const listed = (file: string): string[] => [...file.matchAll(/"(\w+)"/g)].map(([, text]) => text);
 
 /** Names that trainers give to what only they read; the library declares their beginnings. */
 const TRAINING_STATE = new RegExp(`^((${listed(trainingState).join('|')})([-_.\\d].*)?|.*_optim_states\\.\\w+)$`);

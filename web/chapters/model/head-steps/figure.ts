@@ -8,7 +8,7 @@ import { brushed, placeOf } from '../../../heads/brush';
 import { placeName, type PlacedHead } from '../../../heads/registry';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
-import { listed } from '../../shared/listed';
+import { listed } from '../files/files';
 import type { Checkpoints, Opened } from '../opening/checkpoints';
 import { panels, type PanelOptions } from '../panel';
 import { HeadMeasurements } from '../reading/measurements';

@@ -21,7 +21,7 @@ import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { loadSampleTexts } from '../../shared/sample-texts';
 import { weightsBytes } from '../../shared/sample-weights';
 import type { Values } from '../../../state/control';
-import { quoted } from '../../../state/quoted';
+import { quoted } from '../../../state/described';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
 import type { Figure, FigureContext, State, Store } from '../state';

@@ -1,7 +1,6 @@
-import { short } from '../../../charts/format';
+import { short, withSubscripts } from '../../../charts/format';
 import type { Agreement, PredictedMeasure } from '../../../engine/protocol';
 import { placeOf } from '../../../heads/brush';
-import { withSubscripts } from '../../../charts/subscript';
 import { child, html, refill } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import type { Checkpoints } from '../opening/checkpoints';

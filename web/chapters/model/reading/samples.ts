@@ -9,7 +9,7 @@ import useLiteWeights from '../../../generated/use-lite/model.safetensors?shippe
 import useLiteTokenizer from '../../../generated/use-lite/tokenizer.json?shipped-beside';
 import type { Corpus } from './measurements';
 import { TEXTS } from '../../shared/sample-texts';
-import { loadCheckpoint } from '../../shared/shipped-checkpoint';
+import { loadCheckpoint } from '../../shared/checkpoint';
 import rotaryConfig from '../../../models/parallel-contexts/config.json?shipped';
 import rotaryWeights from '../../../models/parallel-contexts/seed1.safetensors?shipped';
 import rotaryTokenizer from '../../../models/parallel-contexts/tokenizer.json?shipped';

@@ -1,7 +1,7 @@
 import { referTo } from '../../../ui/registry';
 import { indexOf, rowOf, type HeadMeasurements, type Worth } from '../reading/measurements';
 import type { PlacedHead } from '../../../heads/registry';
-import { refusal } from '../../../state/quoted';
+import { refusal } from '../../../state/described';
 import { LEVELS, VERDICTS } from '../predictors/words';
 import type { State } from '../state';
 

@@ -4,7 +4,7 @@ import { EngineError } from '../../../engine/pool';
 import type { Attended } from '../../../engine/protocol';
 import { placeOf } from '../../../heads/brush';
 import { placeName } from '../../../heads/registry';
-import { quoted } from '../../../state/quoted';
+import { quoted } from '../../../state/described';
 import { readerOf } from '../../shared/checkpoint';
 import { weightsBytes } from '../../shared/sample-weights';
 import { child, html } from '../../../ui/dom';

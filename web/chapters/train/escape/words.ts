@@ -1,6 +1,6 @@
 // What the figure of the experiment on rank collapse shows.
 import { tick } from '../../../charts/format';
-import { areEqual } from '../../../state/equal';
+import { areEqual } from '../../../state/control';
 import { analysed, type PublishedResults } from '../experiments/results';
 import { isInsignificant, signed, testText } from '../experiments/rows';
 

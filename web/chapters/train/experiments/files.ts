@@ -1,6 +1,5 @@
-import { loadJson, type ShippedFile } from '../../../engine/shipped';
+import { loadJson, type ShippedFile, once } from '../../../engine/shipped';
 import surgery from '../../../generated/head-surgery.json?shipped';
-import { once } from '../../shared/once';
 import { sampleRunsFile } from '../runs/shown';
 import { resultsOf, type PublishedResults, type ResultsFile } from './results';
 

@@ -1,5 +1,5 @@
 // What the figure on plateaus shows: how long runs stay at the loss of letter frequencies, and what that correlates with.
-import { areEqual } from '../../../state/equal';
+import { areEqual } from '../../../state/control';
 import type { CellTrial } from '../experiments/cells';
 import { analysed, labelsOf, type Driver, type PublishedResults } from '../experiments/results';
 

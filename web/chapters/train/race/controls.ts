@@ -1,6 +1,5 @@
-import { count } from '../../../charts/format';
+import { count, withSubscripts } from '../../../charts/format';
 import { save } from '../../../charts/picture';
-import { withSubscripts } from '../../../charts/subscript';
 import { retryText } from '../../../engine/network';
 import { EngineError, type Pool } from '../../../engine/pool';
 import { NetworkError } from '../../../engine/shipped';

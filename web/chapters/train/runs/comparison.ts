@@ -1,7 +1,7 @@
 import { whenReachable } from '../../../engine/network';
 import type { Regularizer, Training } from '../../../engine/protocol';
 import { NetworkError } from '../../../engine/shipped';
-import { areEqual } from '../../../state/equal';
+import { areEqual } from '../../../state/control';
 import { Signal } from '../../../state/signal';
 import { TrainingRun, type SavedRun, type Train } from './run';
 

@@ -3,7 +3,7 @@ import { decade, short, tick } from '../../../charts/format';
 import { legend, type Entry } from '../../../charts/legend';
 import { dashes, fieldRamp, series, stripOf } from '../../../charts/palette';
 import { chart, contour, line, partOf, ruleX } from '../../../charts/plot';
-import { areEqual } from '../../../state/equal';
+import { areEqual } from '../../../state/control';
 import { child } from '../../../ui/dom';
 import { tableOf, type PanelsDescription } from '../experiments/figure';
 import { chosenMark, circle, ends, manyMarks, panelOf, trainedMark, type Panel } from '../experiments/panels';
