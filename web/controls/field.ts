@@ -134,24 +134,25 @@ export function selectField(host: HTMLElement, store: Store, name: string, contr
   return { name, follow, complain: complainer(select, error) };
 }
 
+/** An input with its label for each choice, in a group. */
+function optionsIn(group: HTMLElement, type: 'radio' | 'checkbox', name: string, choices: ChoiceControl['choices']) {
+  return Object.entries(choices).map(([value, textContent]) => {
+    const input = html('input', { type, name, value });
+    group.append(html('label', {}, input, html('span', { textContent })));
+    return input;
+  });
+}
+
 /** One of a few, all of them in sight. */
 export function segments(host: HTMLElement, store: Store, name: string, control: ChoiceControl): Field {
   // Not a fieldset: WebKit does not lay out its legend beside the buttons.
-  const group = html('div', { className: 'segments' });
   const error = html('p', { className: 'error' });
   error.setAttribute('role', 'status');
   const title = html('span', { id: `title-${store.name}-${name}`, className: 'legend', textContent: control.label });
-  group.setAttribute('role', 'radiogroup');
+  const group = html('div', { className: 'segments', role: 'radiogroup' }, title);
   group.setAttribute('aria-labelledby', title.id);
-  group.append(title);
-  const inputs = Object.entries(control.choices).map(([value, text]) => {
-    const input = html('input', { type: 'radio', name: `field-${store.name}-${name}`, value });
-    const label = html('label', {});
-    label.append(input, html('span', { textContent: text }));
-    input.addEventListener('change', () => store.offer(name, value, true));
-    group.append(label);
-    return input;
-  });
+  const inputs = optionsIn(group, 'radio', `field-${store.name}-${name}`, control.choices);
+  for (const input of inputs) input.addEventListener('change', () => store.offer(name, input.value, true));
   host.append(group, error);
   const follow = () => inputs.forEach((it) => (it.checked = it.value === store.state[name]));
   return { name, follow, complain: complainer(group, error) };
@@ -159,22 +160,17 @@ export function segments(host: HTMLElement, store: Store, name: string, control:
 
 /** Several of a few, each with a box; the names stand in the order in which they were chosen. */
 export function checkboxes(host: HTMLElement, store: Store, name: string, control: SeveralControl): Field {
-  const group = html('fieldset', { className: 'boxes' });
+  const group = html('fieldset', { className: 'boxes' }, html('legend', { textContent: control.label }));
   const error = html('p', { id: `error-${store.name}-${name}`, className: 'error' });
   error.setAttribute('role', 'status');
-  group.append(html('legend', { textContent: control.label }));
   const chosen = () => String(store.state[name]).split(',');
-  const inputs = Object.entries(control.choices).map(([value, text]) => {
-    const input = html('input', { type: 'checkbox', name: `field-${store.name}-${name}`, value });
-    const label = html('label', {});
-    label.append(input, html('span', { textContent: text }));
+  const inputs = optionsIn(group, 'checkbox', `field-${store.name}-${name}`, control.choices);
+  for (const input of inputs) {
     input.addEventListener('change', () => {
-      const rest = chosen().filter((it) => it !== value);
-      store.offer(name, (input.checked ? [...rest, value] : rest).join(), true);
+      const rest = chosen().filter((it) => it !== input.value);
+      store.offer(name, (input.checked ? [...rest, input.value] : rest).join(), true);
     });
-    group.append(label);
-    return input;
-  });
+  }
   host.append(group, error);
   const follow = () => inputs.forEach((it) => (it.checked = chosen().includes(it.value)));
   return { name, follow, complain: complainer(group, error) };

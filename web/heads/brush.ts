@@ -7,10 +7,11 @@ export function placeOf({ stack, layer, head }: Pick<Head, 'stack' | 'layer' | '
   return `${stack ? `${stack}.` : ''}${layer}.${head}`;
 }
 
+/** The places in a list with commas between them. */
+export const placesIn = (list: string): Set<string> => new Set(list.split(',').filter(Boolean));
+
 /** The brushed heads of a state, by their places; none means that all are shown alike. */
-export function brushed({ brush }: { brush: string }): ReadonlySet<string> {
-  return new Set(brush.split(',').filter((place) => place !== ''));
-}
+export const brushed = ({ brush }: { brush: string }): ReadonlySet<string> => placesIn(brush);
 
 /** Brushes these heads alone. */
 export function brushOnly(store: Store<HeadState>, heads: Iterable<string>): void {
@@ -19,7 +20,7 @@ export function brushOnly(store: Store<HeadState>, heads: Iterable<string>): voi
 
 /** Adds a head to the brushed ones, or takes it away. */
 export function toggle(store: Store<HeadState>, place: string): void {
-  const rest = new Set(brushed(store.state));
+  const rest = placesIn(store.state.brush);
   if (!rest.delete(place)) rest.add(place);
   brushOnly(store, rest);
 }

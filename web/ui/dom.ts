@@ -5,12 +5,15 @@ export function child<E extends Element = HTMLElement>(parent: ParentNode, selec
   return found;
 }
 
-/** A new element with properties of its own. */
+/** A new element with properties of its own, and with children. */
 export function html<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]>,
+  ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
-  return Object.assign(document.createElement(tag), properties);
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
 }
 
 /** Gives `parent` these children, unless it has equal ones: a button that goes while it is pressed loses the click. */

@@ -28,8 +28,7 @@ export function figureMenu(shared: Shared): HTMLElement {
   const name = referTo(id);
   const summary = html('summary', { textContent: 'Share', ariaLabel: `Share ${name}` });
   const row = html('div', {});
-  const menu = html('details', { className: 'exports' });
-  menu.append(summary, row);
+  const menu = html('details', { className: 'exports' }, summary, row);
   menu.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !menu.open) return;
     event.preventDefault(); // the chosen head stays

@@ -51,7 +51,7 @@ export function startModel(
   const checkpoints = new Checkpoints(heads, measurements);
   const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
   const picture = new ChosenPicture();
-  const text = new HeadTextFigure(store, checkpoints, measurements, picture, () => onText.repaint());
+  const text = new HeadTextFigure(store, checkpoints, measurements, picture, () => repaint('head-text'));
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
   const metric = new TokenMetricFigure(store, heads, checkpoints, measurements);
   const surgery = new SurgeryFigure(store, pool, checkpoints, texts);
@@ -61,7 +61,7 @@ export function startModel(
       (error: Error) => rotary.frame.complain(error.message),
     );
   });
-  const worth = new HeadWorth(store, checkpoints, measurements, () => onWall.request('full'));
+  const worth = new HeadWorth(store, checkpoints, measurements, () => request('wall'));
   const wall = new WallFigure(store, heads, checkpoints, measurements, worth);
   const scatter = new ScatterFigure(store, heads, checkpoints, measurements, texts);
   const figures = runFigures<FigureOf<'model'>, State>(
@@ -83,19 +83,9 @@ export function startModel(
     // Each figure shows itself what failed.
     (id) => ({ origin: () => ({ model: id === 'rotary-circuits' ? rotary.name : checkpoints.model.name }) }),
   );
-  const {
-    wall: onWall,
-    scatter: onScatter,
-    'head-spectra': onSpectra,
-    predictors: onPredictors,
-    'head-text': onText,
-    'head-distance': onDistance,
-    'token-metric': onMetric,
-    surgery: onSurgery,
-    'rotary-circuits': onRotary,
-    compare: onCompare,
-    'head-steps': onSteps,
-  } = figures.runners;
+  const { runners } = figures;
+  const request = (...ids: FigureOf<'model'>[]) => ids.forEach((id) => runners[id].request('full'));
+  const repaint = (...ids: FigureOf<'model'>[]) => ids.forEach((id) => runners[id].repaint());
   const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
   const another = child<HTMLInputElement>(predictors.frame.root, '[data-predictors-text]');
   another.addEventListener('change', () => {
@@ -104,7 +94,7 @@ export function startModel(
     utf8Of(file).then(
       (read) => {
         predictors.offer(read);
-        onPredictors.request('full');
+        request('predictors');
       },
       (error: Error) => predictors.frame.complain(`${file.name}: ${error.message}`),
     );
@@ -112,16 +102,16 @@ export function startModel(
   });
   predictors.accepted.subscribe(() => {
     traces.forget();
-    onScatter.request('full');
+    request('scatter');
   });
   checkpoints.changed.subscribe((fresh) => {
-    for (const runner of [onSpectra, onCompare, onSteps]) runner.repaint();
-    onCompare.request('full');
-    if (!fresh) return onPredictors.repaint();
+    repaint('head-spectra', 'compare', 'head-steps');
+    request('compare');
+    if (!fresh) return repaint('predictors');
     measurements.set({ predictions: null, text: null, corpus: null, unreadable: '', onlyPictures: false });
-    for (const runner of [onText, onWall, onScatter, onPredictors, onSurgery, onRotary]) runner.request('full');
+    request('head-text', 'wall', 'scatter', 'predictors', 'surgery', 'rotary-circuits');
     // Two are measured in sight or not, for the table and the picks.
-    for (const runner of [onText, onPredictors]) runner.demand();
+    for (const id of ['head-text', 'predictors'] as const) runners[id].demand();
   });
   // Captions that name the sample, and those for any other model.
   checkpoints.changed.subscribe(() => {
@@ -146,10 +136,9 @@ export function startModel(
   };
   state.moved.subscribe(showSample);
   showSample();
-  for (const runner of [onWall, onScatter, onMetric, onDistance])
-    measurements.changed.subscribe(() => runner.repaint());
+  measurements.changed.subscribe(() => repaint('wall', 'scatter', 'token-metric', 'head-distance'));
   // Where no head is chosen, another may be the clearest.
-  measurements.changed.subscribe(() => surgery.isStale && onSurgery.request('full'));
+  measurements.changed.subscribe(() => surgery.isStale && request('surgery'));
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
   const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);
@@ -158,7 +147,7 @@ export function startModel(
   new Picks(store, checkpoints, measurements);
   new HeadPassages(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
-  picture.changed.subscribe(() => onText.request('full'));
+  picture.changed.subscribe(() => request('head-text'));
   listenForPictures(picture, text.frame, () => state.view === 'model');
   const opener = new CheckpointOpener(store, pool, checkpoints, {
     choosing: () => void texts.load().catch(() => {}), // the figure hears of it when it asks

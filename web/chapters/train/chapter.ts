@@ -105,31 +105,28 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
         id in experiments ? experiments[id as keyof typeof experiments].origin() : settingsOf(shown.all[0].training),
     }),
   );
-  const {
-    'run-curves': onCurves,
-    'run-logits': onLogits,
-    'run-map': onMap,
-    'run-attention': onAttention,
-  } = figures.runners;
+  const { runners } = figures;
   trials.joined.subscribe(() => {
-    for (const id of Object.keys(experiments) as (keyof typeof experiments)[]) figures.runners[id].repaint();
+    for (const id of Object.keys(experiments) as (keyof typeof experiments)[]) runners[id].repaint();
   });
   const draw = throttleTrailing(DRAWING, () => {
     cards.draw();
-    onCurves.repaint();
-    onLogits.repaint();
-    if (map.outgrown()) onMap.request('full');
-    else onMap.repaint();
+    runners['run-curves'].repaint();
+    runners['run-logits'].repaint();
+    if (map.outgrown()) runners['run-map'].request('full');
+    else runners['run-map'].repaint();
   });
   comparison.changed.subscribe(({ run, ended }) => {
     draw();
-    if ((!run || ended) && !attention.asking) onAttention.request('full');
+    if ((!run || ended) && !attention.asking) runners['run-attention'].request('full');
   });
-  const repaint = () => {
-    figures.repaint();
-    cards.paint();
+  return {
+    ...figures,
+    repaint: () => {
+      figures.repaint();
+      cards.paint();
+    },
   };
-  return { ...figures, repaint };
 }
 
 /** Calls once in every `interval` milliseconds in which it was asked to: the last asking is heard. */

@@ -59,11 +59,9 @@ export class HeadPassages {
 }
 
 function itemOf(weight: Weight, tokens: readonly string[]): HTMLElement {
-  const item = html('li', {});
   const parts = piecesOf(tokens, weight).map(({ text, role }) => {
     if (role === 'key') return html('mark', { textContent: text });
     return role === 'query' ? html('u', { textContent: text }) : text;
   });
-  item.append(html('b', { textContent: fixed(weight.weight, 2) }), ' ', ...parts);
-  return item;
+  return html('li', {}, html('b', { textContent: fixed(weight.weight, 2) }), ' ', ...parts);
 }

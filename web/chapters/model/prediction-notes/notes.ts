@@ -49,16 +49,11 @@ export class PredictionNotes {
     refill(
       this.list,
       misses.map(({ layer, head, predicted, measured, reason }) => {
-        const item = html('li', {});
-        const place = placeOf({ stack: '', layer, head });
-        const button = html('button', {
-          type: 'button',
-          className: 'small',
-          textContent: `Layer ${layer}, head ${head}`,
-        });
-        button.addEventListener('click', () => this.choose(place));
-        item.append(button, ` predicted ${short(predicted)}, measured ${short(measured)}. `, ...withSubscripts(reason));
-        return item;
+        const textContent = `Layer ${layer}, head ${head}`;
+        const button = html('button', { type: 'button', className: 'small', textContent });
+        button.addEventListener('click', () => this.choose(placeOf({ stack: '', layer, head })));
+        const said = ` predicted ${short(predicted)}, measured ${short(measured)}. `;
+        return html('li', {}, button, said, ...withSubscripts(reason));
       }),
     );
   };
@@ -70,14 +65,10 @@ export class PredictionNotes {
 }
 
 function rowOf(label: string, quantity: PredictedMeasure, agreement?: Agreement): HTMLTableRowElement {
-  const row = html('tr', {});
-  row.append(html('th', { scope: 'row', textContent: label }));
-  if (!agreement) {
-    row.append(html('td', { colSpan: 2, textContent: 'not computed' }));
-    return row;
-  }
-  for (const compared of ['rank_correlation', 'mean_absolute_error'] as const) {
-    row.append(html('td', { textContent: intervalOf(agreement, `${quantity}_${compared}`) }));
-  }
-  return row;
+  const title = html('th', { scope: 'row', textContent: label });
+  if (!agreement) return html('tr', {}, title, html('td', { colSpan: 2, textContent: 'not computed' }));
+  const cells = (['rank_correlation', 'mean_absolute_error'] as const).map((compared) =>
+    html('td', { textContent: intervalOf(agreement, `${quantity}_${compared}`) }),
+  );
+  return html('tr', {}, title, ...cells);
 }

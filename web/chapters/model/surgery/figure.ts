@@ -58,9 +58,7 @@ export class SurgeryFigure implements Figure {
     const load = child<HTMLButtonElement>(document, '[data-action="load-sample"]');
     const button = child<HTMLButtonElement>(this.note, 'button');
     button.addEventListener('click', () => load.click());
-    const [groups, titles] = [html('tr', {}), html('tr', {})];
-    groups.append(html('td', {}));
-    titles.append(html('td', {}));
+    const [groups, titles] = [html('tr', {}, html('td', {})), html('tr', {}, html('td', {}))];
     for (const textContent of WHICH) {
       groups.append(html('th', { scope: 'colgroup', colSpan: 2, textContent }));
       titles.append(...MEANS.map((textContent) => html('th', { scope: 'col', textContent })));
@@ -141,8 +139,7 @@ export class SurgeryFigure implements Figure {
 
   private fill(rows: Edited['rows']): void {
     const lines = ROWS.map(({ name, fields }) => {
-      const line = html('tr', {});
-      line.append(html('th', { scope: 'row', textContent: name }));
+      const line = html('tr', {}, html('th', { scope: 'row', textContent: name }));
       for (const row of rows) {
         const cells = fields.map((field) => html('td', { textContent: short(row[field] ?? NaN) }));
         if (cells.length === 1) cells[0].colSpan = 2;

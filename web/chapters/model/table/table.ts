@@ -83,8 +83,7 @@ export class HeadTable {
       .filter(({ optional }) => optional)
       .map(({ name, title }) => {
         const box = html('input', { type: 'checkbox', value: name });
-        const label = html('label', {});
-        label.append(box, html('span', { textContent: title }));
+        const label = html('label', {}, box, html('span', { textContent: title }));
         child(this.root, '[data-optional-columns]').append(label);
         return box;
       });
@@ -172,22 +171,19 @@ export class HeadTable {
   }
 
   private buildTitles(order: string): void {
-    const row = document.createElement('tr');
+    const row = html('tr', {});
     for (const { name, title, help, ascends } of this.shown) {
-      const said = `${help}; “${name}” in the filter`;
-      const cell = Object.assign(document.createElement('th'), { scope: 'col', title: said });
       const up = order === name;
       const down = order === `-${name}`;
-      if (up || down) cell.setAttribute('aria-sort', up ? 'ascending' : 'descending');
-      const button = Object.assign(document.createElement('button'), { type: 'button' });
-      button.textContent = title;
+      const button = html('button', { type: 'button', textContent: title });
       button.dataset.sort = name;
       button.addEventListener('click', () => {
         const isFalling = up || (!ascends && !down);
         this.store.offer('order', isFalling ? `-${name}` : name, true);
         child(this.grid, `[data-sort="${name}"]`).focus();
       });
-      cell.append(button);
+      const cell = html('th', { scope: 'col', title: `${help}; “${name}” in the filter` }, button);
+      if (up || down) cell.ariaSort = up ? 'ascending' : 'descending';
       row.append(cell);
     }
     this.grid.tHead?.replaceChildren(row);

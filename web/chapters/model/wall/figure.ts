@@ -3,7 +3,7 @@ import { colourOf } from '../../../charts/palette';
 import { compose } from '../../../charts/plot';
 import { element } from '../../../charts/picture';
 import { finiteCell, type Table } from '../../../charts/table';
-import { brushed, placeOf } from '../../../heads/brush';
+import { brushed, placeOf, placesIn } from '../../../heads/brush';
 import { placeName, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
 import { html } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
@@ -14,7 +14,7 @@ import { HeadGrid } from '../grid';
 import type { Checkpoints } from '../opening/checkpoints';
 import { rowOf, type HeadMeasurements } from '../reading/measurements';
 import type { Figure, FigureContext, Store } from '../state';
-import { ablatedOf, type HeadWorth } from './worth';
+import type { HeadWorth } from './worth';
 
 /** Of a head without a pattern. */
 const PLAIN = 'var(--muted)';
@@ -43,7 +43,7 @@ export class WallFigure implements Figure {
     this.grid = new HeadGrid(this.frame, store, registry, checkpoints, {
       label: 'Attention of every head',
       tip: (head) => this.enlarged(head),
-      mark: (head, side) => (ablatedOf(store.state.ablate).has(placeOf(head)) ? crossed(side) : null),
+      mark: (head, side) => (placesIn(store.state.ablate).has(placeOf(head)) ? crossed(side) : null),
     });
   }
 

@@ -2,7 +2,7 @@
 import { fixed, short } from '../../../charts/format';
 import { EngineError } from '../../../engine/pool';
 import type { Attended } from '../../../engine/protocol';
-import { placeOf } from '../../../heads/brush';
+import { placeOf, placesIn } from '../../../heads/brush';
 import { placeName } from '../../../heads/registry';
 import { quoted } from '../../../state/described';
 import { readerOf } from '../../shared/checkpoint';
@@ -16,17 +16,6 @@ import type { HeadMeasurements } from '../reading/measurements';
 import { LONGEST } from '../reading/reading';
 import type { FigureContext, Store } from '../state';
 
-/** The places of the heads that are switched off. */
-export function ablatedOf(ablate: string): ReadonlySet<string> {
-  return new Set(ablate.split(',').filter((place) => place !== ''));
-}
-
-/** An answer to a question of the state. */
-interface Answer {
-  of: string;
-  found: Attended;
-}
-
 export class HeadWorth {
   private root = child(document, '[data-worth]');
   private words = child(this.root, '[data-worth-words]');
@@ -34,7 +23,8 @@ export class HeadWorth {
   private toggle = child<HTMLButtonElement>(this.root, '[data-action="ablate"]');
   private restore = child<HTMLButtonElement>(this.root, '[data-action="restore"]');
   private all = child<HTMLButtonElement>(this.root, '[data-action="worth"]');
-  private answer: Answer | null = null;
+  /** The last answer, and the question of the state that it answers. */
+  private answer: { of: string; found: Attended } | null = null;
   private refused = '';
   /** A person has asked for the worth of every head of the text that is typed. */
   private asked = '';
@@ -46,7 +36,7 @@ export class HeadWorth {
     request: () => void,
   ) {
     this.toggle.addEventListener('click', () => {
-      const heads = new Set(ablatedOf(store.state.ablate));
+      const heads = placesIn(store.state.ablate);
       const place = this.place();
       if (!heads.delete(place)) heads.add(place);
       store.set({ ablate: [...heads].join() });
@@ -101,7 +91,7 @@ export class HeadWorth {
 
   private follow = (): void => {
     const { state } = this.store;
-    const off = ablatedOf(state.ablate);
+    const off = placesIn(state.ablate);
     const { measurements } = this;
     this.root.hidden = !measurements.readsText;
     const name = placeName(this.checkpoints.head(state.head));
@@ -146,12 +136,10 @@ export class HeadWorth {
     const hasOther = predictions.some((it) => it.probability_without !== null);
     this.grid.hidden = predictions.length === 0;
     const titles = ['Token', 'Probability', ...(hasOther ? ['Without'] : [])];
-    const head = html('tr', {});
-    head.append(...titles.map((textContent) => html('th', { scope: 'col', textContent })));
-    this.grid.tHead?.replaceChildren(head);
+    const head = titles.map((textContent) => html('th', { scope: 'col', textContent }));
+    this.grid.tHead?.replaceChildren(html('tr', {}, ...head));
     const rows = predictions.map(({ token, probability, probability_without: other }) => {
-      const row = html('tr', {});
-      row.append(html('th', { scope: 'row', textContent: quoted(shown(token)) }));
+      const row = html('tr', {}, html('th', { scope: 'row', textContent: quoted(shown(token)) }));
       for (const value of hasOther ? [probability, other ?? NaN] : [probability]) {
         const cell = html('td', { textContent: fixed(value, 3) });
         cell.style.setProperty('--share', String(value));

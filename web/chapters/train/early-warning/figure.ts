@@ -3,8 +3,7 @@ import { short } from '../../../charts/format';
 import { legend, lineEntry } from '../../../charts/legend';
 import { colourOf } from '../../../charts/palette';
 import { chart, dot, line, link, ruleX, ruleY, text } from '../../../charts/plot';
-import { finiteCell } from '../../../charts/table';
-import { tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
+import { fieldsOf, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
 import { panelOf, titleMark, type Panel, type Size } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { runsText } from '../experiments/rows';
@@ -89,17 +88,9 @@ export const earlyWarningFigure: PanelsDescription<Warnings> = {
   ],
   table: ({ rows: { alarms } }) =>
     tableOf(alarms, [
-      ['signal', ({ signal }) => signal],
-      ['direction', ({ direction }) => direction],
-      ['threshold', ({ threshold }) => threshold],
+      ...fieldsOf('signal', 'direction', 'threshold'),
       ['chosen', ({ chosen }) => String(chosen)],
-      ['healthy', ({ healthy }) => healthy],
-      ['false_alarms', (row) => row.false_alarms],
-      ['failing', ({ failing }) => failing],
-      ['detected', ({ detected }) => detected],
-      ['lead', ({ lead }) => finiteCell(lead)],
-      ['lead_low', (row) => finiteCell(row.lead_low)],
-      ['lead_high', (row) => finiteCell(row.lead_high)],
+      ...fieldsOf('healthy', 'false_alarms', 'failing', 'detected', 'lead', 'lead_low', 'lead_high'),
     ]),
 };
 

@@ -2,7 +2,8 @@
 import { short } from '../../../charts/format';
 import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot } from '../../../charts/plot';
-import { RUN_COLUMNS, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
+import { finiteCell } from '../../../charts/table';
+import { fieldsOf, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
 import { ends, lineLegend, linesPanel, type Panel, type Size, type Value } from '../experiments/panels';
 import { meansText, runsText, signed } from '../experiments/rows';
 import { placesOf } from '../methods';
@@ -50,13 +51,9 @@ export const equalDeviationFigure: PanelsDescription<Map<string, DeviationPoint[
   ],
   table: ({ rows }) =>
     tableOf([...rows.values()].flat(), [
-      ['path', ({ path }) => path],
-      ['method', ({ method }) => method],
-      ...RUN_COLUMNS,
-      ['deviation', ({ deviation }) => deviation],
-      ['cost', ({ cost }) => cost],
-      ['cost_low', ({ low }) => (Number.isFinite(low) ? low : null)],
-      ['cost_high', ({ high }) => (Number.isFinite(high) ? high : null)],
+      ...fieldsOf('path', 'method', 'runs', 'failures', 'deviation', 'cost'),
+      ['cost_low', ({ low }) => finiteCell(low)],
+      ['cost_high', ({ high }) => finiteCell(high)],
       ['bias_share', ({ share }) => share],
     ]),
 };

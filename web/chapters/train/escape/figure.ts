@@ -1,7 +1,7 @@
 import { short, tick } from '../../../charts/format';
 import { series } from '../../../charts/palette';
 import { text } from '../../../charts/plot';
-import { tableOf, type ChosenExperiment, type PanelsDescription, type Shown } from '../experiments/figure';
+import { fieldsOf, tableOf, type ChosenExperiment, type PanelsDescription, type Shown } from '../experiments/figure';
 import { lineLegend, linesPanel, MARGINS, NARROW, type Panel, type Size } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { escapesOf, groupName, pairedText, thresholdOf, type Escape } from './words';
@@ -46,15 +46,9 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
     tableOf(
       rows,
       [
-        ['depth', ({ depth }) => depth],
+        ...fieldsOf('depth'),
         ['init_scale', ({ scale }) => scale],
-        ['alpha', ({ alpha }) => alpha],
-        ['mean', ({ mean }) => mean],
-        ['runs', ({ runs }) => runs],
-        ['below', ({ below }) => below],
-        ['share', ({ share }) => share],
-        ['low', ({ low }) => low],
-        ['high', ({ high }) => high],
+        ...fieldsOf('alpha', 'mean', 'runs', 'below', 'share', 'low', 'high'),
         ['bits_per_byte_difference', ({ difference }) => difference],
         ['bits_per_byte_p_holm', ({ p }) => p],
       ],

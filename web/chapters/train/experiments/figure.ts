@@ -59,11 +59,16 @@ export function testedColumns<Row>(
   ];
 }
 
+/** Columns of fields of a row that have their names; a number that is not finite has an empty cell. */
+export function fieldsOf<F extends string>(...names: F[]): Column<Record<F, string | number | null>>[] {
+  return names.map((name) => [
+    name,
+    ({ [name]: value }) => (typeof value === 'number' ? finiteCell(value) : (value as string | null)),
+  ]);
+}
+
 /** Columns of runs and of those that failed. */
-export const RUN_COLUMNS: readonly Column<{ runs: number; failures: number }>[] = [
-  ['runs', ({ runs }) => runs],
-  ['failures', ({ failures }) => failures],
-];
+export const RUN_COLUMNS = fieldsOf('runs', 'failures');
 
 /** A table of rows; with results also the losses of the tables of n-grams. */
 export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[], results?: PublishedResults): Table {

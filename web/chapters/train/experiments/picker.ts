@@ -152,13 +152,10 @@ class CellPicker {
   }
 
   private list(axis: string, name: string, labels: string[], text = (label: string) => label) {
-    const select = document.createElement('select');
-    for (const label of labels) select.append(new Option(text(label), label));
+    const select = html('select', {}, ...labels.map((label) => new Option(text(label), label)));
     select.value = axis === 'seed' ? String(this.seed) : this.axes[axis];
     select.addEventListener('change', () => this.choose({ [axis]: select.value }));
-    const field = html('label', { className: 'watch' });
-    field.append(name, select);
-    this.place.append(field);
+    this.place.append(html('label', { className: 'watch' }, name, select));
     this.selects.set(axis, select);
   }
 
@@ -210,9 +207,7 @@ export class ExperimentPicker {
     this.pickers = experiments.map(({ choosing }, at) => new CellPicker(this.rows[at], choosing, trials));
     for (const picker of this.pickers) picker.changed.subscribe(() => this.changed.send());
     if (!several) return;
-    const field = html('label', { className: 'watch' });
-    field.append('Experiment', this.select);
-    place.append(field, ...this.rows);
+    place.append(html('label', { className: 'watch' }, 'Experiment', this.select), ...this.rows);
   }
 
   get choice(): ExperimentChoice {

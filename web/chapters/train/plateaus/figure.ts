@@ -4,7 +4,7 @@ import { series } from '../../../charts/palette';
 import { gridY } from '../../../charts/plot';
 import { ESCAPE } from '../escape/figure';
 import { trainingOfCell } from '../experiments/cells';
-import { tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
+import { fieldsOf, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
 import { chosenMark, circle, diamond, ends, manyMarks, panelOf, trainedMark, type Panel } from '../experiments/panels';
 import type { CellPlace } from '../experiments/picker';
 import type { Driver, PublishedResults } from '../experiments/results';
@@ -115,12 +115,11 @@ export const plateausFigure: PanelsDescription<Plateaus> = {
   },
   table: ({ rows: { runs } }) =>
     tableOf(runs, [
-      ['experiment', ({ experiment }) => experiment],
+      ...fieldsOf('experiment'),
       ['labels', ({ axes }) => Object.values(axes).join(' ')],
-      ['seed', ({ seed }) => seed],
+      ...fieldsOf('seed'),
       ['step_below', ({ step }) => step],
-      ['gradient_query_key', (run) => run.gradient_query_key],
-      ['sensitivity', (run) => run.sensitivity],
+      ...fieldsOf('gradient_query_key', 'sensitivity'),
     ]),
 };
 

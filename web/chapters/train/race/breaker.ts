@@ -116,7 +116,6 @@ function statusText({ done, failure, injected }: TrainingRun, excess: number, fa
 
 /** What is published of an alarm, its value now, and at which step it rang. */
 function rowOf(alarm: Alarm, { rows }: TrainingRun, from: number | null, failed: number | null): HTMLElement {
-  const row = html('tr', {});
   const rang = from === null ? null : alarmStep(rows, alarm, from);
   const now = rows.length > 0 ? short(signalAt(rows, rows.length - 1, alarm.signal)) : '–';
   const ahead = rang === null || failed === null ? '' : failed > rang ? `, ${failed - rang} before the loss` : ', late';
@@ -126,7 +125,6 @@ function rowOf(alarm: Alarm, { rows }: TrainingRun, from: number | null, failed:
     now,
     rang === null ? (from === null ? '–' : 'silent') : `step ${count(rang)}${ahead}`,
   ];
-  row.classList.toggle('rang', rang !== null);
-  row.append(...cells.map((textContent) => html('td', { textContent })));
-  return row;
+  const className = rang === null ? '' : 'rang';
+  return html('tr', { className }, ...cells.map((textContent) => html('td', { textContent })));
 }

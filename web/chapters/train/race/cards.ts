@@ -188,18 +188,16 @@ export class RunCards {
 }
 
 function cardOf(kind: TrainingRun['kind'], colour: string): Card {
-  const place = html('li', {});
-  place.style.setProperty('--run', colour);
-  const [head, pictures] = [html('div', { className: 'card-head' }), html('div', { className: 'card-pictures' })];
   const [title, state] = [html('h2', { textContent: regularizers[kind] }), html('span', {})];
   const recorded = html('em', { hidden: true });
   const curves = CURVES.map(() => html('figure', {}));
   const matrix = html('canvas', { className: 'card-matrix', width: 1, height: 1, role: 'img' });
   const [measured, text] = [html('div', { className: 'card-measured' }), html('p', {})];
   matrix.setAttribute('aria-label', 'attention of a head');
-  head.append(title, state, recorded);
-  pictures.append(...curves, matrix);
-  place.append(head, pictures, measured, text);
+  const head = html('div', { className: 'card-head' }, title, state, recorded);
+  const pictures = html('div', { className: 'card-pictures' }, ...curves, matrix);
+  const place = html('li', {}, head, pictures, measured, text);
+  place.style.setProperty('--run', colour);
   return { kind, place, state, recorded, curves, matrix, attention: null, measured, text };
 }
 
@@ -234,7 +232,6 @@ function curveOf(
       svg.append(line, element('circle', { cx, cy, r: 3.5, fill: style.colour }));
     }
   }
-  const caption = html('figcaption', {});
-  caption.append(`${name} `, html('b', { textContent: last ? short(last.value[measure]) : '–' }));
-  return [caption, svg];
+  const value = html('b', { textContent: last ? short(last.value[measure]) : '–' });
+  return [html('figcaption', {}, `${name} `, value), svg];
 }

@@ -226,11 +226,7 @@ export class RunControls {
     if (this.buttons.map(({ kind }) => kind).join() === runs.map(({ kind }) => kind).join()) return;
     this.buttons = runs.map(({ kind }) => ({ kind, all: this.saveButtons(kind) }));
     this.saves.replaceChildren(
-      ...this.buttons.map(({ kind, all }) => {
-        const place = html('li', {});
-        place.append(`Save ${regularizers[kind]} as`, ...all);
-        return place;
-      }),
+      ...this.buttons.map(({ kind, all }) => html('li', {}, `Save ${regularizers[kind]} as`, ...all)),
     );
   }
 

@@ -24,10 +24,6 @@ const TOKENS = 'normalized-walk';
 /** Places that a trail goes through; the last is that of the chosen step. */
 const TRAIL = 60;
 
-interface Step extends HeadPlace {
-  head: number;
-}
-
 /** The heads of the runs, on their way over the phase map. */
 export class RunMapFigure implements Figure {
   readonly id = 'run-map';
@@ -83,8 +79,9 @@ export class RunMapFigure implements Figure {
     const styles = stylesOf(this.shown.all);
     const rank = rankOf(styles);
     const names = yield* mapMarks(result, this.frame.width);
+    const caption = this.caption(styles);
     const drawn = mapChart(this.frame, result, {
-      label: this.describe(styles),
+      label: `Heads of the runs over the map of the localization index. ${caption}`,
       entries: [stripEntry(result), ...runEntries(styles)],
       marks: [
         ...names,
@@ -93,25 +90,21 @@ export class RunMapFigure implements Figure {
       ],
     });
     this.frame.put(drawn.svg, [this.canvas.paint(result, drawn)]);
-    this.frame.say(this.caption(styles));
+    this.frame.say(caption);
   }
 
   table(): Table | null {
     const styles = stylesOf(this.shown.all);
-    const rowsOf = (run: ShownRun) => this.rows(run);
     if (styles.every(({ run }) => run.rows.length === 0)) return null;
-    function* rows(): Generator<(string | number)[]> {
-      for (const { run } of styles) {
-        for (const { step, heads } of trailOf(rowsOf(run))) {
-          for (const [head, { x, y }] of heads.entries()) {
-            const layer = Math.floor(head / run.training.heads);
-            yield [run.kind, step, layer, head % run.training.heads, x, y];
-          }
-        }
-      }
-    }
-    const names = ['run', 'step', 'layer', 'head', 'xi_over_lambda', 'sqrt_eta_f_over_lambda'];
-    return { columns: names, rows: rows() };
+    const rows = styles.flatMap(({ run }) =>
+      trailOf(this.rows(run)).flatMap(({ step, heads }) =>
+        heads.map(({ x, y }, head) => {
+          const layer = Math.floor(head / run.training.heads);
+          return [run.kind, step, layer, head % run.training.heads, x, y];
+        }),
+      ),
+    );
+    return { columns: ['run', 'step', 'layer', 'head', 'xi_over_lambda', 'sqrt_eta_f_over_lambda'], rows };
   }
 
   /** What is shown of a run: its rows up to the chosen step. */
@@ -156,15 +149,9 @@ export class RunMapFigure implements Figure {
       if (!last) return [];
       const { step, heads } = last;
       const middle = (of: keyof HeadPlace) => short(heads.reduce((sum, head) => sum + head[of], 0) / heads.length);
-      return (
-        `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ` + `${middle('y')}.`
-      );
+      return `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
     });
     return [this.shown.source, ...texts].filter(Boolean).join(' ');
-  }
-
-  private describe(styles: RunStyle[]): string {
-    return `Heads of the runs over the map of the localization index. ${this.caption(styles)}`;
   }
 }
 
@@ -177,7 +164,7 @@ function trailOf<R>(rows: R[]): R[] {
 /** A thin trail for each head of a run, and a dot where it ends. */
 function headMarks({ name, colour, dash }: RunStyle, rows: Row[]) {
   const trail = trailOf(rows);
-  const steps: Step[] = trail.flatMap(({ heads }) => heads.map((at, head) => ({ ...at, head })));
+  const steps = trail.flatMap(({ heads }) => heads.map((at, head) => ({ ...at, head })));
   const last = trail.at(-1)?.heads ?? [];
   return [
     line(steps, {

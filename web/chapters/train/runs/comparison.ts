@@ -182,9 +182,5 @@ export class RunComparison {
 /** The settings of a run that others may share, the seed among them. */
 export function settingsOf({ regularizer: _, ...common }: Training): Record<string, string | number> {
   const known = Object.entries(common).filter(([, value]) => value !== null);
-  return Object.fromEntries(known.map(([name, value]) => [name, settingText(value!)]));
-}
-
-function settingText(value: string | number | boolean): string | number {
-  return typeof value === 'boolean' ? String(value) : value;
+  return Object.fromEntries(known.map(([name, value]) => [name, typeof value === 'boolean' ? String(value) : value!]));
 }

@@ -5,8 +5,17 @@ import { dashes, fieldRamp, series, stripOf } from '../../../charts/palette';
 import { chart, contour, line, partOf, ruleX } from '../../../charts/plot';
 import { areEqual } from '../../../state/control';
 import { child } from '../../../ui/dom';
-import { tableOf, type PanelsDescription } from '../experiments/figure';
-import { chosenMark, circle, ends, manyMarks, panelOf, trainedMark, type Panel } from '../experiments/panels';
+import { fieldsOf, tableOf, type PanelsDescription } from '../experiments/figure';
+import {
+  chosenMark,
+  circle,
+  ends,
+  manyMarks,
+  panelOf,
+  trainedMark,
+  type Panel,
+  type Size,
+} from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { PREDICTORS, type Predictor } from '../experiments/results';
 import {
@@ -127,10 +136,10 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
       [
         ['layer_norm', ({ axes }) => axes.layer_norm],
         ['depth', ({ axes }) => Number(axes.depth)],
-        ['alpha', ({ alpha }) => alpha],
+        ...fieldsOf('alpha'),
         ['init_scale', ({ scale }) => scale],
         ['bits_per_byte', ({ loss }) => loss],
-        ...PREDICTORS.map((name) => [name, (cell: MapCell) => cell[name]] as const),
+        ...fieldsOf(...PREDICTORS),
       ],
       results,
     ),
@@ -154,7 +163,7 @@ const lineEntries: readonly Entry[] = [
 
 /** What all panels of one picture have in common. */
 interface MapLook {
-  size: { width: number; height: number };
+  size: Size;
   /** CSS colour of a final loss; one of few. */
   colour: (loss: number) => string;
   alphas: readonly number[];

@@ -159,31 +159,22 @@ export function fillPredictions(
   cells: readonly MapCell[],
 ): void {
   const panels = [...new Set(predictions.map(({ panel }) => panel))].sort();
-  const head = html('tr', {});
-  const corner = html('th', { scope: 'col', textContent: 'At initialization' });
-  head.append(corner, ...panels.map((textContent) => html('th', { scope: 'col', textContent })));
+  const titles = ['At initialization', ...panels].map((textContent) => html('th', { scope: 'col', textContent }));
   const notes = new Map(panels.map((panel) => [panel, flatText(panel, cells)]));
   const names = Object.entries(PREDICTOR_NAMES) as [Predicting, string][];
   const rows = names.map(([name, textContent]) => {
-    const row = html('tr', {});
-    row.append(html('th', { scope: 'row', textContent }));
-    for (const panel of panels) {
+    const cells = panels.map((panel) => {
       const found = predictions.find((it) => it.panel === panel && it.predictor === name);
       const numbers = found ? [found.rank_correlation, found.area_under_curve] : [];
       if (found?.within !== undefined) numbers.splice(1, 0, found.within);
       const textContent = numbers.map(shown).join('; ');
-      row.append(html('td', { textContent, className: notes.get(panel) ? 'flat' : '' }));
-    }
-    return row;
+      return html('td', { textContent, className: notes.get(panel) ? 'flat' : '' });
+    });
+    return html('tr', {}, html('th', { scope: 'row', textContent }), ...cells);
   });
-  const [thead, tbody] = [html('thead', {}), html('tbody', {})];
-  thead.append(head);
-  tbody.append(...rows);
-  table.append(thead, tbody);
+  table.append(html('thead', {}, html('tr', {}, ...titles)), html('tbody', {}, ...rows));
   const said = [...notes.values()].filter(Boolean);
   if (said.length === 0) return;
-  const [tfoot, row] = [html('tfoot', {}), html('tr', {})];
-  row.append(html('td', { colSpan: 1 + panels.length, textContent: said.join(' ') }));
-  tfoot.append(row);
-  table.append(tfoot);
+  const foot = html('td', { colSpan: 1 + panels.length, textContent: said.join(' ') });
+  table.append(html('tfoot', {}, html('tr', {}, foot)));
 }
