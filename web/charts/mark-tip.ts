@@ -1,5 +1,5 @@
 import { handleUnder } from './handle';
-import type { Chart } from './plot';
+import type { Position } from './plot';
 
 /** A hidden box of text over a picture, for `placeTip`. */
 export function makeTip(area: HTMLElement): HTMLElement {
@@ -30,7 +30,7 @@ export interface Mark {
 }
 
 /** Marks of one chart, in whose pixels of the area they lie. */
-type Part = readonly [marks: readonly Mark[], chart: Pick<Chart, 'x' | 'y'>];
+type Part = readonly [marks: readonly Mark[], chart: Record<'x' | 'y', Pick<Position, 'apply'>>];
 
 /** How near, in pixels, a pointer must come to a mark. */
 const REACH = 12;

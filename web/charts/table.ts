@@ -16,6 +16,15 @@ export function finiteCell(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** A table of rows by the names of its columns, by default those of all rows; what a row lacks is an empty cell. */
+export function tableOfRows(
+  rows: readonly object[],
+  columns: string[] = [...new Set(rows.flatMap(Object.keys))],
+): Table {
+  const cell = (value?: Cell) => (typeof value === 'number' ? finiteCell(value) : (value ?? null));
+  return { columns, rows: rows.map((row) => columns.map((name) => cell((row as Record<string, Cell>)[name]))) };
+}
+
 /**
  * Values on a grid of two axes, the first of its rows, the second of its columns. In CSV each cell is a
  * row of its own; JSON has each axis and each array once, row by row.

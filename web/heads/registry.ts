@@ -163,11 +163,6 @@ export function nameOf(head: PlacedHead): string {
   return `${head.model.name}, ${placeName(head)}`;
 }
 
-/** A head's variance of the chosen kind. */
-export function spreadOf(traces: HeadTraces, spread: Spread): number {
-  return traces[spread];
-}
-
 /** What each of the three variances is called. */
 export const spreadNames: Record<Spread, string> = {
   variance: 'trace variance',

@@ -1,11 +1,12 @@
 import type { Chapter, Page } from '../shared/page';
 import type { LocalizeFigures } from './chapter';
+import { HeadScatter } from './head-scatter';
 import { HeadButtons } from './heads/figure';
 import type { LocalizationFigure } from './lead/figure';
-import { MeasuredIndexFigure } from './measured-index/figure';
+import { measuredIndex } from './measured-index/figure';
 import { PhaseMapFigure } from './phase-map/figure';
 import { RowEntropyFigure } from './row-entropy/figure';
-import { SelfAttentionFigure } from './self-attention/figure';
+import { selfAttention } from './self-attention/figure';
 import { SoftmaxRowFigure } from './softmax-row/figure';
 import type { Store } from './state';
 import { placeName, type HeadRegistry } from '../../heads/registry';
@@ -18,8 +19,8 @@ export function startBelow({ heads }: Page, store: Store, figures: LocalizeFigur
     'phase-map': new PhaseMapFigure(store, heads),
     'softmax-row': new SoftmaxRowFigure(store),
     'row-entropy': new RowEntropyFigure(store, heads),
-    'measured-index': new MeasuredIndexFigure(store, heads),
-    'self-attention': new SelfAttentionFigure(store, heads),
+    'measured-index': new HeadScatter(measuredIndex, store, heads),
+    'self-attention': new HeadScatter(selfAttention, store, heads),
   });
   const { 'phase-map': map, 'row-entropy': entropy, 'self-attention': self, 'measured-index': index } = runners;
   heads.changed.subscribe(() => [map, entropy].forEach((runner) => runner.repaint()));

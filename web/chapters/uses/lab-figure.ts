@@ -3,7 +3,7 @@ import type { Markish, ScaleOptions } from '@observablehq/plot';
 import type { Input, JobName } from '../../engine/protocol';
 import type { Entry } from '../../charts/legend';
 import { chartWithLegend, compose, gridX, gridY } from '../../charts/plot';
-import { finiteCell, type Cell, type Table } from '../../charts/table';
+import { tableOfRows, type Table } from '../../charts/table';
 import { pick, type Values, areEqual } from '../../state/control';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
@@ -49,13 +49,6 @@ export interface Drawing<Answer> {
   caption(answer: Answer, state: Readonly<State>): string;
   /** Without it, the rows of the answer. */
   table?(answer: Answer): Table;
-}
-
-/** A column for each field of some rows; empty cells for fields that a row does not have. */
-export function tableOfRows(rows: readonly object[]): Table {
-  const columns = [...new Set(rows.flatMap(Object.keys))];
-  const cell = (value?: Cell) => (typeof value === 'number' ? finiteCell(value) : (value ?? null));
-  return { columns, rows: rows.map((row) => columns.map((name) => cell((row as Record<string, Cell>)[name]))) };
 }
 
 const rowsOf = (answer: object) => ('rows' in answer ? (answer.rows as object[]) : []);

@@ -8,7 +8,7 @@ import { fateColour, fieldRamp, stripOf, type Fate } from '../../../charts/palet
 import type { Bitmap } from '../../../charts/picture';
 import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
 import { labelPlaces } from '../../../charts/regions';
-import type { Table } from '../../../charts/table';
+import { tableOfRows, type Table } from '../../../charts/table';
 import { makeTip, placeTip } from '../../../charts/mark-tip';
 import { child } from '../../../ui/dom';
 import { Frame, type Shape } from '../../../ui/frame';
@@ -104,10 +104,11 @@ export class CollapseMapFigure implements Figure {
     const { chart, bitmap } = this;
     if (!chart || !bitmap) return;
     this.canvas.style.opacity = known === this.asked ? '1' : '0.4';
-    chart.svg.setAttribute('aria-label', this.describe(known));
+    const caption = this.caption(known);
+    chart.svg.setAttribute('aria-label', `${LABEL} ${caption}`);
     this.placePoint(known, chart);
     frame.put(chart.svg, [bitmap]);
-    frame.say(this.caption(known));
+    frame.say(caption);
   }
 
   /** What the picture depends on beside its numbers and the present point. */
@@ -122,20 +123,16 @@ export class CollapseMapFigure implements Figure {
     const { known } = this;
     if (!known) return null;
     const { means, variances } = centres(known.plane);
-    const number = (value = NaN) => (Number.isNaN(value) ? null : value);
-    const rows = known.cells.map((cell, at) => [
-      means[at % CELLS],
-      variances[Math.floor(at / CELLS)],
-      number(cell?.residual),
-      number(cell?.residual_error),
-      number(cell?.entropy),
-      number(cell?.entropy_error),
-      number(known.localizationAt(at)),
-      cell?.samples ?? 0,
-      cell?.refused ?? '',
-    ]);
+    const rows = known.cells.map((cell, at) => ({
+      mean: means[at % CELLS],
+      variance: variances[Math.floor(at / CELLS)],
+      localization: known.localizationAt(at),
+      samples: 0,
+      refused: '',
+      ...cell,
+    }));
     const names = 'mean,variance,residual,residual_error,entropy,entropy_error';
-    return { columns: `${names},localization,samples,refused`.split(','), rows };
+    return tableOfRows(rows, `${names},localization,samples,refused`.split(','));
   }
 
   /** The cell shown at every place: while the map is coarse, the one that stands for its block. */
@@ -144,11 +141,6 @@ export class CollapseMapFigure implements Figure {
       const other = standIn(at, (it) => cells[it] !== null);
       return other < 0 ? null : cells[other];
     });
-  }
-
-  private isSafe(cell: Cell | null): boolean {
-    const { collapse_threshold: threshold } = this.store.state;
-    return cell !== null && cell.residual >= threshold && cell.entropy >= threshold;
   }
 
   private *draw(known: CollapseCells) {
@@ -388,10 +380,10 @@ export class CollapseMapFigure implements Figure {
     const cells = known.cells.filter((cell) => cell !== null);
     const answered = cells.filter(({ refused }) => refused === '');
     const fewest = Math.min(...answered.map(({ samples }) => samples));
-    const safe = answered.filter((cell) => this.isSafe(cell)).length;
     const blank = cells.filter(({ overflow }) => overflow > 0).length;
     const refused = cells.find((cell) => cell.refused !== '');
     const { collapse_threshold: threshold } = this.store.state;
+    const safe = answered.filter(({ residual, entropy }) => residual >= threshold && entropy >= threshold).length;
     const sentences = [
       answered.length > 0 &&
         `${count(cells.length)} of ${count(known.cells.length)} cells, ${fewest} of ${known.wanted} ` +
@@ -409,10 +401,6 @@ export class CollapseMapFigure implements Figure {
     if (!cell || cell.refused !== '') return '';
     const { residual, entropy } = cell;
     return `In the cell of the current point: residual ${short(residual)}, entropy ${short(entropy)}.`;
-  }
-
-  private describe(known: CollapseCells): string {
-    return `${LABEL} ${this.caption(known)}`;
   }
 }
 

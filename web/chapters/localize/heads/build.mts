@@ -40,15 +40,16 @@ export async function build(tools: BuildTools): Promise<void> {
   const asymmetries = heads
     .map(({ eta_s, eta_f }: HeadRow) => eta_f / Math.abs(eta_s))
     .sort((a: number, b: number) => a - b);
-  const half = asymmetries.length / 2;
   tools.values('heads', {
     count: heads.length,
-    normality: {
-      median: (asymmetries[Math.ceil(half) - 1] + asymmetries[Math.floor(half)]) / 2,
-      least: asymmetries[0],
-      most: asymmetries.at(-1),
-    },
+    normality: { median: median(asymmetries), least: asymmetries[0], most: asymmetries.at(-1) },
   });
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }
 
 interface HeadRow {

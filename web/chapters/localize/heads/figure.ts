@@ -5,7 +5,7 @@ import { fieldRamp, stripOf } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
 import { covarianceNames, tracesOf, untraced } from '../../../heads/traces';
-import { child } from '../../../ui/dom';
+import { child, html } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import { referTo } from '../../../ui/registry';
 import { AXES } from '../lead/words';
@@ -51,18 +51,14 @@ export class HeadButtons {
   }
 
   private tableOf(model: Model): HTMLTableElement {
-    const grid = document.createElement('table');
-    grid.className = 'heads';
+    const grid = html('table', { className: 'heads' });
     const count = 1 + Math.max(...model.heads.map((head) => head.head));
     const caption = grid.createCaption();
     caption.textContent = `${model.name}: ${model.heads.length} heads, one row a layer`;
     this.addTitles(grid, count);
-    model.rows.forEach((layer, place) => {
+    model.rows.forEach((textContent, place) => {
       const row = grid.insertRow();
-      const title = document.createElement('th');
-      title.scope = 'row';
-      title.textContent = layer;
-      row.append(title);
+      row.append(html('th', { scope: 'row', textContent }));
       for (let i = 0; i < count; i++) {
         const head = model.heads.find((it) => it.row === place && it.head === i);
         const cell = row.insertCell();
@@ -76,18 +72,11 @@ export class HeadButtons {
   private addTitles(grid: HTMLTableElement, count: number): void {
     const row = grid.createTHead().insertRow();
     row.insertCell();
-    for (let i = 0; i < count; i++) {
-      const title = document.createElement('th');
-      title.scope = 'col';
-      title.textContent = String(i);
-      row.append(title);
-    }
+    for (let i = 0; i < count; i++) row.append(html('th', { scope: 'col', textContent: String(i) }));
   }
 
   private button(head: PlacedHead): HTMLButtonElement {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.tabIndex = -1;
+    const button = html('button', { type: 'button', tabIndex: -1 });
     button.dataset.head = head.id;
     button.addEventListener('click', () => {
       const chosen = this.store.state.head === head.id;
@@ -143,12 +132,8 @@ export class HeadButtons {
     this.key.replaceChildren(picture);
   }
 
-  private current(): PlacedHead | undefined {
-    return this.registry.find(this.registry.hovered || this.store.state.head);
-  }
-
   private showDetail(): void {
-    const head = this.current();
+    const head = this.registry.find(this.registry.hovered || this.store.state.head);
     const take = child<HTMLButtonElement>(document, '[data-action="take"]');
     take.disabled = !this.registry.find(this.store.state.head);
     for (const [id, button] of this.buttons) {
@@ -156,7 +141,7 @@ export class HeadButtons {
     }
     const text = head
       ? this.numbersOf(head)
-      : 'Point at a head, or choose one, to see its numbers here and its eigenvalues in ' + `${referTo('lead')}.`;
+      : `Point at a head, or choose one, to see its numbers here and its eigenvalues in ${referTo('lead')}.`;
     this.detail.replaceChildren(...withSubscripts(text));
   }
 

@@ -3,7 +3,7 @@
 import type { BuildTools } from '../../../build-tools.mts';
 import { meansOf, settingOf } from '../../../state/setting';
 import { domainOf, FINE, lineVariances } from '../answers';
-import { onText } from '../heads/build.mts';
+import { median, onText } from '../heads/build.mts';
 import { OPENING } from '../state';
 import { localizeFacts, localizePresets } from './words';
 
@@ -62,10 +62,4 @@ export async function build(tools: BuildTools): Promise<void> {
     variances: rounded(variances, 10),
     value: rounded(theory, 5),
   });
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }

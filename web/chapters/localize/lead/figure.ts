@@ -12,7 +12,7 @@ import { matrixOf, type Box, type HeadMatrix, type Panel, type Scene } from '../
 import { PositionsPanel } from '../positions/figure';
 import { SpectrumPanel } from '../spectrum/figure';
 import { showsAll, showsHeads, type Figure, type FigureContext, type Store } from '../state';
-import { errorOf, VariancePanel } from '../variance/figure';
+import { VariancePanel } from '../variance/figure';
 import type { HeadSpot } from '../variance/words';
 import { AXES, endsText, otherTokensText, othersText, pointsText, pointText, titleOf } from './words';
 
@@ -283,7 +283,7 @@ function curveRows({ curves: { lines, points } }: Shown): Named[] {
   const simulated = points
     .filter((it) => it[measure] !== null)
     .map((it) => {
-      const numbers = { [measure]: it[measure], standard_error: errorOf(it, measure) };
+      const numbers = { [measure]: it[measure], standard_error: it[`${measure}_error`] };
       const { mean, variance, samples } = it;
       return { kind: 'simulation', mean, variance, ...numbers, samples };
     });

@@ -100,7 +100,7 @@ export class MatrixPanel extends Panel {
         Number.isNaN(value) ? [] : [row, row + 1].map((at) => [this.across(value), edge(at)] as const),
       );
       this.entropy.setAttribute('d', pathOf(steps));
-      const shift = (by: number) => ({ apply: (it: number) => it + by, invert: (it: number) => it - by });
+      const shift = (by: number) => ({ apply: (it: number) => it + by });
       const tips = Array.from(head.entropy, (value, row) => ({
         x: this.across(value),
         y: (edge(row) + edge(row + 1)) / 2,

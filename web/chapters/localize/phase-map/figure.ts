@@ -5,7 +5,7 @@ import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { colourOf, fieldRamp, type Ramp } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import type { Chart } from '../../../charts/plot';
-import type { Table } from '../../../charts/table';
+import { tableOfRows, type Table } from '../../../charts/table';
 import type { Output, Theory } from '../../../engine/protocol';
 import { brushed } from '../../../heads/brush';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../../heads/head-dots';
@@ -204,21 +204,11 @@ export class PhaseMapFigure implements Figure {
     const { localization, rho_mean, regime, signal } = result.map;
     const { x, y } = cellsOf(result);
     const [across, up] = ['xi_over_lambda', 'sqrt_eta_f_over_lambda'];
-    const heads = this.spots().map((spot) => ['head', spot.x, spot.y, null, null, null, null, spot.head.id]);
-    const theory = present?.theory;
-    const point = theory && [
-      'present',
-      present.x,
-      present.y,
-      theory.localization,
-      theory.rho_mean,
-      theory.regime,
-      theory.signal,
-      '',
-    ];
+    const heads = this.spots().map(({ head, x, y }) => ({ kind: 'head', [across]: x, [up]: y, head: head.id }));
+    const point = present && { kind: 'present', [across]: present.x, [up]: present.y, ...present.theory, head: '' };
+    const names = ['kind', across, up, 'localization', 'rho_mean', 'regime', 'signal', 'head'];
     return {
-      columns: ['kind', across, up, 'localization', 'rho_mean', 'regime', 'signal', 'head'],
-      rows: point ? [...heads, point] : heads,
+      ...tableOfRows(point ? [...heads, point] : heads, names),
       grid: {
         kind: 'cell',
         axes: [

@@ -107,8 +107,7 @@ export class PositionsPanel extends Panel {
     ];
     marks.rest.textContent = box.width < NARROW ? '' : rest.filter(Boolean).join(', ');
     this.moveSimulated(scene);
-    const pixels = { apply: (value: number) => value, invert: (value: number) => value };
-    const shift = (by: number) => ({ apply: (it: number) => it + by, invert: pixels.invert });
+    const shift = (by: number) => ({ apply: (it: number) => it + by });
     this.tip.place(() => [[this.tipsOf(scene), { x: shift(box.x), y: shift(box.y) }]]);
   }
 

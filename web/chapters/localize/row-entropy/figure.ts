@@ -4,7 +4,7 @@ import { dashedEntry, type Entry } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { series } from '../../../charts/palette';
 import { chartWithLegend, dot, gridX, gridY, line, ruleX } from '../../../charts/plot';
-import type { Table } from '../../../charts/table';
+import { tableOfRows, type Table } from '../../../charts/table';
 import { BARS, withError } from '../../../charts/with-error';
 import type { Output } from '../../../engine/protocol';
 import { brushed } from '../../../heads/brush';
@@ -100,32 +100,10 @@ export class RowEntropyFigure implements Figure {
 
   table(): Table | null {
     if (this.rows.length === 0) return null;
-    const rows = this.rows.map((row) => [
-      'row',
-      row.length,
-      row.logit_std,
-      row.limit_entropy,
-      row.theory_entropy,
-      row.entropy,
-      row.entropy_error,
-      row.samples,
-      '',
-    ]);
-    const heads = this.spots().map(({ head, x, y }) => ['head', null, x, null, null, y, null, null, head.id]);
-    return {
-      columns: [
-        'kind',
-        'length',
-        'logit_std',
-        'limit_entropy',
-        'theory_entropy',
-        'entropy',
-        'entropy_error',
-        'samples',
-        'head',
-      ],
-      rows: [...rows, ...heads],
-    };
+    const rows = this.rows.map((row) => ({ kind: 'row', ...row, head: '' }));
+    const heads = this.spots().map(({ head, x, y }) => ({ kind: 'head', logit_std: x, entropy: y, head: head.id }));
+    const entropies = ['limit_entropy', 'theory_entropy', 'entropy', 'entropy_error'];
+    return tableOfRows([...rows, ...heads], ['kind', 'length', 'logit_std', ...entropies, 'samples', 'head']);
   }
 
   private entries(spots: Spot[]): Entry[] {

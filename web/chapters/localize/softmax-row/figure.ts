@@ -97,16 +97,9 @@ export class SoftmaxRowFigure implements Figure {
   table(): Table | null {
     const { row } = this;
     if (!row) return null;
-    const columns = ['key', 'centred', 'weight', 'gradient', 'clipped', 'clipped_gradient'];
-    const rows = Array.from(row.centred, (centred, i) => [
-      i + 1,
-      centred,
-      row.weight[i],
-      row.gradient[i],
-      row.clipped[i],
-      row.clipped_gradient[i],
-    ]);
-    return { columns, rows };
+    const names = ['centred', 'weight', 'gradient', 'clipped', 'clipped_gradient'] as const;
+    const rows = Array.from(row.centred, (_, i) => [i + 1, ...names.map((name) => row[name][i])]);
+    return { columns: ['key', ...names], rows };
   }
 
   private placeHandle(row: Row): void {

@@ -223,9 +223,7 @@ export class SpectrumPanel extends Panel {
     const { head } = this;
     if (!head) return own;
     const zeros = head.width - head.head_width;
-    return (
-      `${own} ${nameOf(head)}: mean ${short(head.mean)}, ${variancesOf(head)}; ${zeros} more ` + 'eigenvalues are zero.'
-    );
+    return `${own} ${nameOf(head)}: mean ${short(head.mean)}, ${variancesOf(head)}; ${zeros} more eigenvalues are zero.`;
   }
 
   private get isHeld(): boolean {
@@ -255,10 +253,9 @@ export class SpectrumPanel extends Panel {
   private densityOf(values: readonly Complex[]): { x: number; y: number }[] {
     const { x } = this.own!;
     const [from, to] = [x.apply(-this.range), x.apply(this.range)];
-    const places = axisPlaces(from, to, (pixel) => x.invert(pixel));
+    const places = Array.from({ length: PLACES + 1 }, (_, i) => x.invert(from + ((to - from) * i) / PLACES));
     const real = values.map(([re]) => re);
-    const { at, height } = densityOf(real, places);
-    return at.map((place, i) => ({ x: place, y: height[i] })).filter((it) => Math.abs(it.x) <= 1.001 * this.range);
+    return densityOf(real, places).filter((it) => Math.abs(it.x) <= 1.001 * this.range);
   }
 
   private densityPath(values: readonly Complex[]): string {
@@ -381,24 +378,16 @@ const PLACES = 90;
 /** How far around the mean, in standard deviations. */
 const AROUND = 4.5;
 
-/** A curve over ascending places; heights are relative to the largest. */
-interface Density {
-  at: number[];
-  height: number[];
-  mean: number;
-  deviation: number;
-}
-
 /**
- * Kernel estimate of the density of `values`; `axis` are places that the curve has in any case. Equal values
- * give a spike: three places, the outer two of height 0.
+ * Kernel estimate of the density of `values` at ascending places, relative to its largest; `axis` are places that the
+ * curve has in any case. Equal values give a spike: three places, the outer two of height 0.
  */
-function densityOf(values: readonly number[], axis: readonly number[]): Density {
+function densityOf(values: readonly number[], axis: readonly number[]): { x: number; y: number }[] {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
   const deviation = Math.sqrt(square);
   if (!(deviation > 1e-12 * Math.max(1, Math.abs(mean)))) {
-    return { at: [mean, mean, mean], height: [0, 1, 0], mean, deviation: 0 };
+    return [0, 1, 0].map((y) => ({ x: mean, y }));
   }
   const near = Array.from({ length: PLACES + 1 }, (_, i) => mean + deviation * AROUND * ((2 * i) / PLACES - 1));
   const at = [...axis, ...near].sort((a, b) => a - b);
@@ -407,10 +396,5 @@ function densityOf(values: readonly number[], axis: readonly number[]): Density 
     values.reduce((sum, value) => sum + Math.exp(-0.5 * ((place - value) / width) ** 2), 0),
   );
   const most = Math.max(...height);
-  return { at, height: height.map((it) => it / most), mean, deviation };
-}
-
-/** Evenly spaced places of an axis, from pixels. */
-function axisPlaces(from: number, to: number, invert: (pixel: number) => number): number[] {
-  return Array.from({ length: PLACES + 1 }, (_, i) => invert(from + ((to - from) * i) / PLACES));
+  return at.map((place, i) => ({ x: place, y: height[i] / most }));
 }

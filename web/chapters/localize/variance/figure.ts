@@ -7,7 +7,7 @@ import { series, dashes } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { chart, gridX, gridY, shifted, type Chart, dot, line, rect, ruleX } from '../../../charts/plot';
 import { BARS, withError } from '../../../charts/with-error';
-import type { Measure, SweepPoint } from '../../../engine/protocol';
+import type { SweepPoint } from '../../../engine/protocol';
 import { brushed } from '../../../heads/brush';
 import { HeadPointer, headMarks, modelEntries } from '../../../heads/head-dots';
 import { spreadNames, type HeadRegistry } from '../../../heads/registry';
@@ -315,7 +315,7 @@ function pointMarks(points: SweepPoint[], { means, measure }: Lines, fresh: bool
   return means.flatMap((mean, row) => {
     const own = points.filter((point) => point.mean === mean);
     const end = (side: number) => (point: SweepPoint) =>
-      (point[measure] ?? NaN) + side * BARS * (errorOf(point, measure) ?? NaN);
+      (point[measure] ?? NaN) + side * BARS * (point[`${measure}_error`] ?? NaN);
     const look = { x: 'variance', stroke: series[row], opacity: fresh ? 1 : 0.3 };
     const bars = { ...look, y1: end(-1), y2: end(1), strokeWidth: 1.5 };
     const value = (point: SweepPoint) => point[measure];
@@ -340,8 +340,7 @@ function tipsOf(all: Lines, points: SweepPoint[], isWhole: boolean): Mark[] {
   const circles = points.map((point) => {
     const { mean, variance: x, samples } = point;
     const y = point[measure] ?? NaN;
-    const error = errorOf(point, measure);
-    const text = `${name(mean, x)} ${withError(y, error)}, ${count(samples)} simulated sequences`;
+    const text = `${name(mean, x)} ${withError(y, point[`${measure}_error`])}, ${count(samples)} simulated sequences`;
     return { x, y, text, radius: RADIUS };
   });
   const beside = others.flatMap((other) =>
@@ -364,9 +363,4 @@ function riseMark(rises: [number, number][], top: number): Markish {
 function riseEntry({ means }: Lines): Entry {
   const text = `L of m = ${short(means[0])} rises: the claim fails for it`;
   return { text, kind: 'area', colours: [SHADE] };
-}
-
-/** The standard error of a simulated measure. */
-export function errorOf(point: SweepPoint, measure: Measure): number | null {
-  return point[`${measure}_error`];
 }

@@ -1,7 +1,7 @@
 import { short } from '../../../charts/format';
 import type { Measure } from '../../../engine/protocol';
 import { distinct, type Spot } from '../../../heads/head-dots';
-import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../../heads/registry';
+import { nameOf, spreadNames, type HeadRegistry } from '../../../heads/registry';
 import { spectrumNames, traced, untraced, type HeadMeasures } from '../../../heads/traces';
 import { AXES } from '../lead/words';
 import type { Store } from '../state';
@@ -26,7 +26,7 @@ export class HeadSpots {
     const { sample, spread, sigma } = this.store.state;
     return traced(this.registry.heads(sample), sigma).flatMap(({ head, traces }) => {
       const y = this.valueOf(head.id, measure);
-      return y === undefined ? [] : [{ head, x: spreadOf(traces, spread), y, floor: traces.rank_floor }];
+      return y === undefined ? [] : [{ head, x: traces[spread], y, floor: traces.rank_floor }];
     });
   }
 

@@ -5,7 +5,8 @@ import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot, line, ruleX } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
 import { runsAndText, type Models } from '../files';
-import { tableOfRows, type Drawing } from '../lab-figure';
+import { tableOfRows } from '../../../charts/table';
+import type { Drawing } from '../lab-figure';
 import type { RetrievalOutput } from './lab';
 import { claim, correlations } from './words';
 
