@@ -241,7 +241,7 @@ describe('the registry of figures', () => {
       const figures = elementsIn(chapterHtml(view), 'x-figure');
       expect(figures.length).toBeGreaterThan(0);
       for (const { attributes, inner } of figures) {
-        const shown = replaced(inner, { 'x-tools': () => '', 'x-details': () => '' });
+        const shown = replaced(inner, { 'x-tools': () => '', 'x-task': () => '', 'x-details': () => '' });
         const caption = hidden.reduce((text, pattern) => text.replace(pattern, ''), shown).trim();
         expect(caption.split(/\s+/).length, attributes.name).toBeLessThanOrEqual(45);
       }

@@ -1,3 +1,6 @@
+import type { ContourOptions, Markish } from '@observablehq/plot';
+import { contour, text } from './plot';
+
 /** Values on a grid, row by row; row 0 is at the bottom. */
 export interface Levels {
   columns: number;
@@ -50,3 +53,25 @@ export function levelPlaces(
   }
   return places;
 }
+
+/** Contours, light below dark: seen on light and on dark cells. */
+export const contourMarks = (values: ArrayLike<number>, options: ContourOptions): Markish[] => [
+  contour(values as number[], { ...options, stroke: 'var(--paper)', strokeWidth: 2.5, strokeOpacity: 0.5 }),
+  contour(values as number[], { ...options, stroke: 'var(--ink)', strokeWidth: 1, strokeOpacity: 0.8 }),
+];
+
+/** The levels of contours at places in the units of the axes. */
+export const levelNames = (
+  points: readonly { level: number; x: number; y: number }[],
+  ariaDescription: string,
+): Markish => {
+  const halo = { stroke: 'var(--paper)', strokeWidth: 3, ariaDescription };
+  return text(points, {
+    x: 'x',
+    y: 'y',
+    text: ({ level }) => String(level),
+    fontSize: 11,
+    fill: 'var(--ink)',
+    ...halo,
+  });
+};

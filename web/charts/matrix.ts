@@ -12,7 +12,7 @@ export interface Matrix {
 }
 
 /** What the axes of a matrix count, and what the matrix is for those who do not see it. */
-interface MatrixLabels {
+export interface MatrixLabels {
   label: string;
   x: string;
   y: string;

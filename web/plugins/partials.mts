@@ -97,6 +97,13 @@ function cardsOf({ stampHtml }: Tables, view: string): string {
   return cards.join('');
 }
 
+/** What stands above the charts of a lab: its task, the place of its claim and, `on-model`, the offer of weights. */
+function taskOf({ attributes, inner }: Found): string {
+  const offer = '<button type="button" class="small" data-action="load-weights" hidden></button>';
+  const tools = `<p class="task">Task: ${inner.trim()}</p><p class="claim" data-claim></p>`;
+  return 'on-model' in attributes ? tools + offer : tools;
+}
+
 /**
  * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
  * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole. `heights` are
@@ -110,7 +117,12 @@ function figureOf(tables: Tables, element: Found, all: Replacements): string {
     parts[name] = replaced(found.inner, all);
     return '';
   };
-  const caption = replaced(element.inner, { ...all, 'x-tools': part('tools'), 'x-details': part('details') }).trim();
+  const task = (found: Found) => {
+    parts.tools = taskOf(found);
+    return '';
+  };
+  const own = { 'x-tools': part('tools'), 'x-task': task, 'x-details': part('details') };
+  const caption = replaced(element.inner, { ...all, ...own }).trim();
   const { tools, details } = parts;
   const number = `<span>Figure ${tables.numberOf(id)}.</span>`;
   const live = '<span data-live></span>';

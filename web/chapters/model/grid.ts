@@ -1,6 +1,7 @@
 // Small pictures of all heads in a grid: one row for each layer, one column for each head.
 import { textWidth } from '../../charts/legend';
 import { element, type Bitmap } from '../../charts/picture';
+import { compose } from '../../charts/plot';
 import { RectangleBrush, type Box } from '../../charts/rectangle';
 import { makeTip } from '../../charts/mark-tip';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
@@ -58,21 +59,23 @@ export class HeadGrid {
   }
 
   /**
-   * The picture's parts below `top`. `draw` paints all heads into a canvas whose pixels are `ratio` for one of the page;
+   * The picture, with its cells below `top`. `draw` paints all heads into a canvas whose pixels are `ratio` for one of the page;
    * it is called again where one of `seen` has changed.
    */
   picture(
+    caption: string,
     top: number,
     seen: readonly unknown[],
     draw: (context: CanvasRenderingContext2D, corner: (head: PlacedHead) => [number, number], cell: number) => void,
-  ): { size: { width: number; height: number }; parts: SVGGElement; bitmap: Bitmap } {
+  ): { svg: SVGSVGElement; bitmap: Bitmap } {
     const layout = this.layout();
     const { cell, columns, left, rows } = layout;
     this.top = top + TOP;
     const size = { width: left + columns * cell + 2, height: this.top + rows.length * cell + 2 };
     this.makeScrollable(size.width > this.frame.width); // a wide one scrolls, also by keys
-    const parts = element('g');
-    parts.append(this.titles(layout), this.outlines(layout));
+    const svg = compose([], size, caption);
+    svg.style.maxWidth = 'none';
+    svg.append(this.titles(layout), this.outlines(layout));
     const [width, height] = [columns * cell, rows.length * cell];
     const all = [...seen, cell, this.checkpoints.model, devicePixelRatio];
     if (all.some((it, i) => it !== this.painted[i])) {
@@ -84,7 +87,7 @@ export class HeadGrid {
       context?.scale(ratio, ratio);
       if (context) draw(context, ({ row, head }) => [head * cell, row * cell], cell);
     }
-    return { size, parts, bitmap: { canvas: this.canvas, x: left, y: this.top, width, height } };
+    return { svg, bitmap: { canvas: this.canvas, x: left, y: this.top, width, height } };
   }
 
   /** Of the first row of cells. */

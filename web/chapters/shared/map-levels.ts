@@ -1,7 +1,7 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../charts/legend';
-import { levelPlaces } from '../../charts/level-labels';
-import { contour, line, text } from '../../charts/plot';
+import { contourMarks, levelNames, levelPlaces } from '../../charts/level-labels';
+import { line } from '../../charts/plot';
 import { floorMark, type Point } from '../../charts/rank-floor';
 import { cellsOf, MAP_MARGINS, onGrid, sizeOf, type Domain, type Field } from './map-field';
 
@@ -69,35 +69,15 @@ export function levelMarks(field: Field, points: readonly LevelPoint[]): Markish
   const [x1, x2] = ends(columns).map(x);
   const [y1, y2] = ends(rows).map(y);
   return [
-    // Light below dark: seen on light and on dark cells.
-    ...(['--paper', '--ink'] as const).map((colour, i) =>
-      contour(value, {
-        width: columns,
-        height: rows,
-        thresholds: LEVELS,
-        stroke: `var(${colour})`,
-        x: null,
-        y: null, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
-        x1,
-        x2,
-        y1,
-        y2,
-        clip: true,
-        strokeWidth: i === 0 ? 2.5 : 1,
-        strokeOpacity: i === 0 ? 0.5 : 0.8,
-        ariaDescription: 'mean of rho',
-      }),
-    ),
-    text(points, {
-      x: 'x',
-      y: 'y',
-      text: ({ level }) => String(level),
-      fontSize: 11,
-      fill: 'var(--ink)',
-      stroke: 'var(--paper)',
-      strokeWidth: 3,
-      ariaDescription: 'levels of the mean of rho',
+    ...contourMarks(value, {
+      width: columns,
+      height: rows,
+      thresholds: LEVELS,
+      ...{ x: null, y: null, x1, x2, y1, y2 }, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
+      clip: true,
+      ariaDescription: 'mean of rho',
     }),
+    levelNames(points, 'levels of the mean of rho'),
   ];
 }
 

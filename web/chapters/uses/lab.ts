@@ -65,6 +65,13 @@ export const estimates = <N extends string, F extends string>(
   field: F,
 ) => Object.assign({}, ...names.map((name) => estimate(name, rowOf(name), field))) as Record<N | `${N}_error`, number>;
 
+/** The row with these values. Throws where there is none. */
+export function rowWith<R extends object>(rows: readonly R[], wanted: Partial<R>): R {
+  const row = rows.find((it) => Object.entries(wanted).every(([name, value]) => it[name as keyof R] === value));
+  if (!row) throw new Error(`no row of ${Object.values(wanted).join(' and ')}`);
+  return row;
+}
+
 /** A preset of the figure of a lab; without a state it is that of the chapter's defaults. */
 export type LabPreset<Measured> = Omit<Preset<Values, Record<string, Measured>>, 'figure' | 'state'> & {
   state?: Partial<Values>;

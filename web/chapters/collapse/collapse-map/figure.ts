@@ -3,7 +3,7 @@ import { count, decade, short, tick } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { paintGrid } from '../../../charts/heatmap';
 import { textWidth, type Entry } from '../../../charts/legend';
-import { levelPlaces } from '../../../charts/level-labels';
+import { contourMarks, levelNames, levelPlaces } from '../../../charts/level-labels';
 import { fateColour, fieldRamp, stripOf, type Fate } from '../../../charts/palette';
 import type { Bitmap } from '../../../charts/picture';
 import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
@@ -213,28 +213,18 @@ export class CollapseMapFigure implements Figure {
     const { x, y } = widened(plane);
     const places = levelPlaces({ columns: WIDE, rows: WIDE, value: localization }, LEVELS, ROOM);
     const along = (place: number) => (place + 0.5) / WIDE;
+    const points = places.map(({ level, column, row }) => ({
+      level,
+      x: x[0] + along(column) * (x[1] - x[0]),
+      y: y[0] * (y[1] / y[0]) ** along(row),
+    }));
     return [
-      // Light below dark: seen on light and on dark cells.
-      ...(['--paper', '--ink'] as const).map((colour, i) =>
-        contour(localization, {
-          ...contourGrid(plane),
-          thresholds: LEVELS,
-          stroke: `var(${colour})`,
-          strokeWidth: i === 0 ? 2.5 : 1,
-          strokeOpacity: i === 0 ? 0.5 : 0.8,
-          ariaDescription: 'localization index',
-        }),
-      ),
-      text(places, {
-        x: ({ column }) => x[0] + along(column) * (x[1] - x[0]),
-        y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
-        text: ({ level }) => String(level),
-        fontSize: 11,
-        fill: 'var(--ink)',
-        stroke: 'var(--paper)',
-        strokeWidth: 3,
-        ariaDescription: 'levels of the localization index',
+      ...contourMarks(localization, {
+        ...contourGrid(plane),
+        thresholds: LEVELS,
+        ariaDescription: 'localization index',
       }),
+      levelNames(points, 'levels of the localization index'),
     ];
   }
 

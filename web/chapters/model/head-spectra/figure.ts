@@ -1,6 +1,5 @@
 import { short } from '../../../charts/format';
 import { layerColour } from '../../../charts/palette';
-import { compose } from '../../../charts/plot';
 import type { Table } from '../../../charts/table';
 import { brushed, placeOf } from '../../../heads/brush';
 import { nameOf, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
@@ -37,7 +36,7 @@ export class HeadSpectraFigure implements Figure {
     const chosen = brushed(this.store.state);
     const common = this.commonReach();
     const seen = [brush, zoom, layerColour(0, 2)];
-    const { size, parts, bitmap } = this.grid.picture(0, seen, (context, corner, cell) => {
+    const { svg, bitmap } = this.grid.picture(this.caption(), 0, seen, (context, corner, cell) => {
       for (const head of model.heads) {
         const reach = zoom === 'own' ? reachOf(head) || 1 : common;
         context.globalAlpha = chosen.size === 0 || chosen.has(placeOf(head)) ? 1 : 0.25;
@@ -45,9 +44,6 @@ export class HeadSpectraFigure implements Figure {
         drawSpectrum(context, head.eigenvalues, ...corner(head), cell, reach);
       }
     });
-    const svg = compose([], size, this.caption());
-    svg.style.maxWidth = 'none';
-    svg.append(parts);
     this.frame.retitle(this.title());
     this.frame.put(svg, [bitmap]);
     this.frame.say(this.caption());

@@ -1,10 +1,7 @@
 import { capitalized, short } from '../../../charts/format';
-import { legend } from '../../../charts/legend';
 import { columnOf } from '../table/columns';
 import { entryOf, referTo } from '../../../ui/registry';
-import { MatrixPicture, matrixRows } from '../../../charts/matrix';
-import { fieldRamp, stripOf } from '../../../charts/palette';
-import { compose } from '../../../charts/plot';
+import { MatrixPicture } from '../../../charts/matrix';
 import type { Table } from '../../../charts/table';
 import type { Attended, Head } from '../../../engine/protocol';
 import { EngineError } from '../../../engine/pool';
@@ -17,6 +14,7 @@ import { EXAMPLES, KINDS, Patterns, tokensOf, type Pattern } from '../patterns/p
 import { shown, wordsOf } from '../patterns/words';
 import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
 import { placeName } from '../../../heads/registry';
+import { drawWeights, weightsTable, weightText } from '../../shared/attention';
 import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { loadSampleTexts } from '../../shared/sample-texts';
 import { weightsBytes } from '../../shared/sample-weights';
@@ -245,13 +243,7 @@ export class HeadTextFigure implements Figure {
     if (isPicture(text)) return this.picture.table(this.place());
     const found = this.shared ?? this.computed;
     if (!found) return null;
-    const { tokens } = found;
-    const weights = matrixRows({ length: tokens.length, values: found.weights }, (row) => [row + 1]);
-    function* rows(): Generator<(string | number | null)[]> {
-      let at = 0;
-      for (const [query, ...rest] of weights) yield [query, tokens[at++], ...rest];
-    }
-    return { columns: ['query', 'token', ...tokens.map((_, key) => `key_${key + 1}`)], rows: rows() };
+    return weightsTable(found.tokens, found.weights);
   }
 
   /** Offers the heads of the model, and shows the one that is looked at. */
@@ -339,7 +331,7 @@ export class HeadTextFigure implements Figure {
 
   private say(row: number, column: number, value: number): string {
     const tokens = ((this.shared ?? this.computed)?.tokens ?? []).map(shown);
-    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
+    return weightText(tokens, row, column, value);
   }
 
   private caption(text: Attended): string {
@@ -402,23 +394,9 @@ export function drawAttention(
   caption: string,
 ): void {
   const { length } = tokens;
-  const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
-  const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
-  const side = sideOf(key.height);
-  const named = length * ROW < side - ROOM;
-  const axes = matrix.chart(length, side, {
-    label: 'attention weights',
-    x: 'key →',
-    y: '↓ query',
-    ...(named && { name: (place: number) => shortened(tokens[place - 1]), room: ROOM }),
-  });
-  const svg = compose(
-    [{ svg: axes.svg, x: 0, y: key.height }],
-    { width: frame.width, height: key.height + side },
-    caption,
-  );
-  svg.append(key.render());
-  frame.put(svg, [matrix.paint({ length, values: weights }, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
+  const name = (place: number) => shortened(tokens[place - 1]);
+  const names = (side: number) => length * ROW < side - ROOM && { name, room: ROOM };
+  drawWeights(frame, matrix, { length, values: weights }, { side: sideOf, names }, caption);
 }
 
 function isPicture(found: Attended | null): boolean {

@@ -8,6 +8,7 @@ import { placeOf } from '../../../heads/brush';
 import { placeName } from '../../../heads/registry';
 import { child, html } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
+import { weightText } from '../../shared/attention';
 import { readerOf } from '../../shared/checkpoint';
 import type { TextSource } from '../../shared/text-source';
 import { missingOf } from '../files/files';
@@ -152,7 +153,7 @@ export class SurgeryFigure implements Figure {
 
   private say(row: number, column: number, value: number): string {
     const tokens = (this.answer?.found.tokens ?? []).map(shown);
-    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
+    return weightText(tokens, row, column, value);
   }
 }
 

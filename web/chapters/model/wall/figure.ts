@@ -1,6 +1,5 @@
 import { legend, type Entry } from '../../../charts/legend';
 import { colourOf } from '../../../charts/palette';
-import { compose } from '../../../charts/plot';
 import { element } from '../../../charts/picture';
 import { finiteCell, type Table } from '../../../charts/table';
 import { brushed, placeOf, placesIn } from '../../../heads/brush';
@@ -63,7 +62,7 @@ export class WallFigure implements Figure {
     const chosen = brushed(this.store.state);
     const colours = new Map(entries.map(({ colours: [css] }) => [css, this.resolved(css)]));
     const seen = [text, this.store.state.brush, [...colours.values()].join()];
-    const { size, parts, bitmap } = this.grid.picture(key.height, seen, (context, corner, cell) => {
+    const { svg, bitmap } = this.grid.picture(this.caption(), key.height, seen, (context, corner, cell) => {
       for (const head of heads) {
         context.globalAlpha = chosen.size === 0 || chosen.has(placeOf(head)) ? 1 : 0.2;
         const colour = colours.get(headColour(patterns.get(head.id)));
@@ -73,9 +72,7 @@ export class WallFigure implements Figure {
         if (picture) context.drawImage(picture, x + 2, y + 2, cell - 4, cell - 4);
       }
     });
-    const svg = compose([], size, this.caption());
-    svg.style.maxWidth = 'none';
-    svg.append(key.render(), parts);
+    svg.prepend(key.render());
     frame.retitle(this.title([...patterns.values()]));
     frame.put(svg, [bitmap]);
     frame.say(this.caption());

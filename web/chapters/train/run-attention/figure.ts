@@ -1,12 +1,10 @@
 import { count, short } from '../../../charts/format';
-import { legend } from '../../../charts/legend';
-import { MatrixPicture, matrixRows } from '../../../charts/matrix';
-import { fieldRamp, stripOf } from '../../../charts/palette';
-import { compose } from '../../../charts/plot';
+import { MatrixPicture } from '../../../charts/matrix';
 import type { Table } from '../../../charts/table';
 import type { Intervention, Output } from '../../../engine/protocol';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
+import { drawWeights, weightsTable, weightText } from '../../shared/attention';
 import type { RunComparison } from '../runs/comparison';
 import type { TrainingRun } from '../runs/run';
 import { type Figure, type FigureContext, type Store, interventions, type State } from '../state';
@@ -31,7 +29,9 @@ export class RunAttentionFigure implements Figure {
   readonly frame = new Frame(this.id, () => this.table());
   /** A question is under way: it looks for newer checkpoints itself. */
   asking = false;
-  private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
+  private picture = new MatrixPicture(this.frame.chart, (row, column, value) =>
+    weightText(this.result ? tokensOf(this.result) : [], row, column, value),
+  );
   private result: Result | null = null;
   private cells: { output: Output<'run-attention'>; at: number; values: Float32Array } | null = null;
   private runs = child<HTMLSelectElement>(this.frame.root, '[data-watch="run"]');
@@ -43,7 +43,7 @@ export class RunAttentionFigure implements Figure {
   ) {
     const choose = () => {
       const [layer, head] = this.heads.value.split('.').map(Number);
-      store.set({ watched: watchedText(this.runs.value, layer || 0, head || 0) });
+      store.set({ watched: `${this.runs.value}:${layer || 0}.${head || 0}` });
     };
     this.runs.addEventListener('change', choose);
     this.heads.addEventListener('change', choose);
@@ -91,40 +91,22 @@ export class RunAttentionFigure implements Figure {
     const { result, frame } = this;
     this.follow();
     if (!result) return;
-    const length = result.output.tokens.length;
-    const side = Math.min(frame.width, 560);
-    const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
-    const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
-    const tokens = result.output.tokens.map(({ token }) => tokenText(token));
-    const fits = length * LETTER < side - AROUND && tokens.every((token) => token.length < 3);
-    const labels = {
-      label: 'attention weights',
-      x: 'key →',
-      y: '↓ query',
-      ...(fits && { name: (place: number) => tokens[place - 1] }),
+    const tokens = tokensOf(result);
+    const { length } = tokens;
+    const isShort = tokens.every((token) => token.length < 3);
+    const look = {
+      side: () => Math.min(frame.width, 560),
+      names: (side: number) =>
+        isShort && length * LETTER < side - AROUND && { name: (place: number) => tokens[place - 1] },
     };
-    const axes = this.picture.chart(length, side, labels);
-    const size = { width: frame.width, height: key.height + side };
     const text = this.describe(result);
-    const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, text);
-    svg.append(key.render());
-    const matrix = { length, values: this.weights(result) };
-    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
+    drawWeights(frame, this.picture, { length, values: this.weights(result) }, look, text);
     frame.say(text);
   }
 
   table(): Table | null {
     const { result } = this;
-    if (!result) return null;
-    const tokens = result.output.tokens.map(({ token }) => tokenText(token));
-    const length = tokens.length;
-    const weights = matrixRows({ length, values: this.weights(result) }, (row) => [row + 1]);
-    function* rows(): Generator<(string | number | null)[]> {
-      let at = 0;
-      for (const [query, ...rest] of weights) yield [query, tokens[at++], ...rest];
-    }
-    const keys = Array.from({ length }, (_, key) => `key_${key + 1}`);
-    return { columns: ['query', 'token', ...keys], rows: rows() };
+    return result && weightsTable(tokensOf(result), this.weights(result));
   }
 
   private get watched(): Watched {
@@ -147,11 +129,6 @@ export class RunAttentionFigure implements Figure {
     return Math.min(layer, layers - 1) * heads + Math.min(head, heads - 1);
   }
 
-  private say(row: number, column: number, value: number): string {
-    const tokens = this.result?.output.tokens.map(({ token }) => tokenText(token)) ?? [];
-    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
-  }
-
   private describe({ kind, step, intervention, output }: Result): string {
     const { layer, head } = this.watched;
     const entropy = short(output.entropy[this.place(output)]);
@@ -162,6 +139,8 @@ export class RunAttentionFigure implements Figure {
     );
   }
 }
+
+const tokensOf = ({ output }: Result) => output.tokens.map(({ token }) => tokenText(token));
 
 /** Puts options into a list, if they are others than those that are there. */
 function offer(select: HTMLSelectElement, options: (readonly [string, string])[]): void {
@@ -184,11 +163,6 @@ export function watchedIn(comparison: RunComparison, { watched }: Readonly<State
   const [layer, head] = place.split('.').map((part) => Math.max(0, Math.trunc(Number(part)) || 0));
   const { depth, heads } = run.training;
   return { run, layer: Math.max(0, Math.min(depth - 1, layer)), head: Math.min(heads - 1, head ?? 0) };
-}
-
-/** The same as the state's text. */
-function watchedText(kind: string, layer: number, head: number): string {
-  return `${kind}:${layer}.${head}`;
 }
 
 /** A token as it can be read: a space is seen, a byte that is no letter by itself is its number. */

@@ -1,6 +1,6 @@
 import type { Output } from '../../../engine/protocol';
 import { choiceOf, integers, log, number } from '../../../state/control';
-import { estimates, labOf } from '../lab';
+import { estimates, labOf, rowWith } from '../lab';
 
 export type AgentOutput = Output<'agent-attention'>;
 export type AgentRow = AgentOutput['rows'][number];
@@ -40,11 +40,8 @@ export const MOST_DISTRACTORS = 32;
 export const LOUD = 3;
 
 /** The row of a policy with this many distractors at this multiple of their scale in training. */
-export function agentRow({ rows }: AgentOutput, policy: Policy, distractors: number, scale = 1): AgentRow {
-  const row = rows.find((it) => it.policy === policy && it.distractors === distractors && it.scale === scale);
-  if (!row) throw new Error(`no row of ${policy}, ${distractors} and ${scale}`);
-  return row;
-}
+export const agentRow = ({ rows }: AgentOutput, policy: Policy, distractors: number, scale = 1) =>
+  rowWith(rows, { policy, distractors, scale });
 
 /** The numbers of the sentences. */
 export function measured(output: AgentOutput) {

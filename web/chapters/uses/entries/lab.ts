@@ -1,7 +1,7 @@
 import { BARS, estimate } from '../../../charts/with-error';
 import type { Output } from '../../../engine/protocol';
 import { choiceOf } from '../../../state/control';
-import { labOf } from '../lab';
+import { labOf, rowWith } from '../lab';
 
 export type EntryOutput = Output<'attention-entries'>;
 type EntryRow = EntryOutput['rows'][number];
@@ -17,11 +17,7 @@ const entries = labOf('attention-entries', ['objective', 'attention_skip'], {
 });
 export const lab = { ...entries, states: [{ attention_skip: 'without' }] };
 
-export function rowAt({ rows }: EntryOutput, distance: number): EntryRow {
-  const row = rows.find((it) => it.distance === distance);
-  if (!row) throw new Error(`no row of distance ${distance}`);
-  return row;
-}
+export const rowAt = ({ rows }: EntryOutput, distance: number) => rowWith(rows, { distance });
 
 /** Whether a distance costs less than the diagonal, by two standard errors of their difference. */
 export const isCheaper = ({ over_diagonal, over_diagonal_error }: EntryRow) =>

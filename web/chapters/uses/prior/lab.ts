@@ -1,10 +1,9 @@
 import type { Output } from '../../../engine/protocol';
 import { integers, log, number } from '../../../state/control';
-import { estimates, labOf } from '../lab';
+import { estimates, labOf, rowWith } from '../lab';
 
 export type PriorOutput = Output<'attention-prior'>;
-type PriorRow = PriorOutput['rows'][number];
-export type Prior = PriorRow['prior'];
+export type Prior = PriorOutput['rows'][number]['prior'];
 
 export const lab = labOf('attention-prior', ['prior_weight', 'head_width', 'start_scale', 'trainings', 'seed'], {
   prior_weight: number('prior_weight', 'Prior weight', log(0.01, 100), {
@@ -32,11 +31,7 @@ export const SOME = 400;
 export const MANY = 1600;
 
 /** The row of a prior with this many examples. */
-export function rowOf({ rows }: PriorOutput, prior: Prior, examples: number): PriorRow {
-  const row = rows.find((it) => it.prior === prior && it.examples === examples);
-  if (!row) throw new Error(`no row of ${prior} and ${examples}`);
-  return row;
-}
+export const rowOf = ({ rows }: PriorOutput, prior: Prior, examples: number) => rowWith(rows, { prior, examples });
 
 /** The numbers of the sentences. */
 export function measured(output: PriorOutput) {

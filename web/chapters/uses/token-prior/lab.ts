@@ -1,11 +1,10 @@
 import { estimate } from '../../../charts/with-error';
 import type { Output } from '../../../engine/protocol';
 import { choiceOf, log, number } from '../../../state/control';
-import { labOf } from '../lab';
+import { labOf, rowWith } from '../lab';
 
 export type TokenPriorOutput = Output<'token-prior'>;
-type Row = TokenPriorOutput['rows'][number];
-export type Prior = Row['prior'];
+export type Prior = TokenPriorOutput['rows'][number]['prior'];
 
 /** The weight of the prior and the number of training runs are controls of `attention-prior`. */
 export const lab = labOf('token-prior', ['positions', 'steps', 'prior_weight', 'trainings', 'seed'], {
@@ -20,11 +19,7 @@ export const lab = labOf('token-prior', ['positions', 'steps', 'prior_weight', '
   }),
 });
 
-export function rowOf({ rows }: TokenPriorOutput, prior: Prior, bytes: number): Row {
-  const row = rows.find((it) => it.prior === prior && it.bytes === bytes);
-  if (!row) throw new Error(`no row of ${prior} and ${bytes}`);
-  return row;
-}
+export const rowOf = ({ rows }: TokenPriorOutput, prior: Prior, bytes: number) => rowWith(rows, { prior, bytes });
 
 /** Numbers of training bytes, in ascending order. */
 export const bytesOf = ({ rows }: TokenPriorOutput): number[] =>
