@@ -1,3 +1,5 @@
+import { setAll } from './picture';
+
 /** Where a hand moves to, in pixels of the chart, or a step by keys: -1, 0 or 1, times 5 if big. */
 interface HandleMoves {
   drag(x: number, y: number): void;
@@ -48,8 +50,7 @@ export class Handle {
     element.className = 'handle';
     element.hidden = true; // there is no chart to move it on yet
     element.tabIndex = 0;
-    element.setAttribute('role', 'slider');
-    element.setAttribute('aria-label', label);
+    setAll(element, { role: 'slider', 'aria-label': label });
     this.tell({ now: 0, from: 0, to: 1, text: 'not drawn yet' });
     element.addEventListener('pointerdown', (event) => this.grab(event, parent));
     element.addEventListener('keydown', (event) => this.press(event));
@@ -65,12 +66,9 @@ export class Handle {
   }
 
   private tell({ now, from, to, text }: HandleValue): void {
-    const { element } = this;
     this.range = { from, to };
-    element.setAttribute('aria-valuenow', String(now));
-    element.setAttribute('aria-valuemin', String(from));
-    element.setAttribute('aria-valuemax', String(to));
-    element.setAttribute('aria-valuetext', text);
+    const said = { 'aria-valuenow': now, 'aria-valuemin': from, 'aria-valuemax': to, 'aria-valuetext': text };
+    setAll(this.element, said);
   }
 
   private grab(event: PointerEvent, parent: HTMLElement): void {

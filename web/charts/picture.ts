@@ -12,6 +12,11 @@ export interface Bitmap {
   height: number;
 }
 
+/** Sets attributes of an element. */
+export function setAll(target: Element, attributes: Record<string, string | number>): void {
+  for (const [name, value] of Object.entries(attributes)) target.setAttribute(name, String(value));
+}
+
 /** An SVG element with attributes. */
 export function element<K extends keyof SVGElementTagNameMap>(
   tag: K,
@@ -19,7 +24,7 @@ export function element<K extends keyof SVGElementTagNameMap>(
   text = '',
 ): SVGElementTagNameMap[K] {
   const made = document.createElementNS(NAMESPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  setAll(made, attributes);
   if (text) made.textContent = text;
   return made;
 }
@@ -52,12 +57,8 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
   const most = Math.floor(width / LETTER);
   const lines = linesOf(provenance).flatMap((text) => wrapped(text, most));
   const height = chart + (lines.length + 1) * LINE;
-  copy.setAttribute('xmlns', NAMESPACE);
-  copy.setAttribute('width', String(width));
-  copy.setAttribute('height', String(height));
-  copy.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  copy.setAttribute('font-family', 'system-ui, sans-serif');
-  copy.setAttribute('color', 'var(--ink)');
+  const look = { 'font-family': 'system-ui, sans-serif', color: 'var(--ink)' };
+  setAll(copy, { xmlns: NAMESPACE, width, height, viewBox: `0 0 ${width} ${height}`, ...look });
   for (const { canvas, ...frame } of bitmaps) {
     const href = canvas.toDataURL('image/png');
     const style = `image-rendering: ${getComputedStyle(canvas).imageRendering}`;

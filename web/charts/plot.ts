@@ -1,7 +1,7 @@
 import { plot, type Markish, type PlotOptions, type Scale } from '@observablehq/plot';
 import { tick, subscriptParts } from './format';
 import { legend, type Entry } from './legend';
-import { element } from './picture';
+import { element, setAll } from './picture';
 
 export { contour, dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
 
@@ -35,8 +35,7 @@ function describe(svg: SVGSVGElement, label: string): void {
     part.removeAttribute('aria-label');
     part.setAttribute('data-mark', name);
   }
-  svg.setAttribute('role', 'img');
-  svg.setAttribute('aria-label', label);
+  setAll(svg, { role: 'img', 'aria-label': label });
 }
 
 /** Writes the letter after an underscore as a subscript. */
@@ -124,8 +123,7 @@ export function compose(
   const whole = element('svg', { width, height, viewBox: `0 0 ${width} ${height}` });
   describe(whole, label);
   for (const { svg, x, y } of parts) {
-    svg.setAttribute('x', String(x));
-    svg.setAttribute('y', String(y));
+    setAll(svg, { x, y });
     whole.append(partOf(svg));
   }
   return whole;

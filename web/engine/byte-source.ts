@@ -1,5 +1,5 @@
 import { FedRanges, Refused } from './fed-ranges';
-import { hostPatience } from './patience';
+import { hostPatience, isRemote } from './patience';
 import type { ByteSource, Remote } from './protocol';
 
 /**
@@ -238,10 +238,6 @@ function headersOf(request: XMLHttpRequest): Map<string, string> {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-}
-
-function isRemote(value: unknown): value is Remote {
-  return typeof value === 'object' && value !== null && 'url' in value;
 }
 
 /** The input of a job as the library takes it, and its files (as blobsOf numbers them). */

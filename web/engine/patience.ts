@@ -1,7 +1,7 @@
 // How long a worker or a host may be silent.
 // A worker that is silent for longer counts as stuck. Its seconds are those in which the page was seen and its
 // timers ran: a page in the background, or a machine that slept, has not waited.
-import type { JobName } from './protocol';
+import type { JobName, Remote } from './protocol';
 
 /** A step is many times as long as the longest of its job so far only when something is wrong. */
 const MARGIN = 20;
@@ -27,15 +27,15 @@ export interface Pace {
 
 /** Seconds without a sign of work after which the worker of a job counts as stuck. */
 export function patienceOf({ input, slowest, expected, stalls }: Pace): number {
-  const least = isRemote(input) ? REMOTE : slowest > 0 ? KNOWN : UNKNOWN;
+  const values = Object.values(input as object).flat();
+  const least = values.some(isRemote) ? REMOTE : slowest > 0 ? KNOWN : UNKNOWN;
   const longest = slowest > 0 ? slowest / 1000 : expected;
   return Math.max(least, MARGIN * longest) * (stalls > 0 ? AGAIN : 1);
 }
 
-/** Whether a file of the input is on another host. */
-function isRemote(input: unknown): boolean {
-  const values = Object.values(input as object).flat() as unknown[];
-  return values.some((it) => typeof it === 'object' && it !== null && 'url' in it);
+/** Whether a value of an input is a file on another host. */
+export function isRemote(value: unknown): value is Remote {
+  return typeof value === 'object' && value !== null && 'url' in value;
 }
 
 /** A host that does not answer within so many milliseconds, or sends fewer bytes a second, is given up. */

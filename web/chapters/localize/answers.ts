@@ -57,7 +57,8 @@ export class LocalizationAnswers {
 
   /** Asks for the point of the state. False where it would take too long while a control is dragged. */
   async askPoint(context: FigureContext): Promise<boolean> {
-    if (context.quality === 'quick' && !isQuick(context.state)) return false;
+    const { length, width } = context.state;
+    if (context.quality === 'quick' && Math.max(length, width) > QUICK_SIZE) return false;
     this.point = await askPoint(context);
     return !context.signal.aborted;
   }
@@ -292,11 +293,6 @@ export interface Point {
 
 /** Products of wider matrices or more tokens than this take longer than a frame of the screen. */
 const QUICK_SIZE = 256;
-
-/** Whether a point is computed between two frames, and so while a control is dragged. */
-function isQuick({ length, width }: Readonly<State>): boolean {
-  return length <= QUICK_SIZE && width <= QUICK_SIZE;
-}
 
 /** Asks for the point of the present state: one job, which draws the ensemble once. */
 export async function askPoint(context: FigureContext): Promise<Point> {

@@ -1,5 +1,6 @@
 // What the panels of the first figure have in common.
 import type { Matrix } from '../../charts/matrix';
+import { setAll } from '../../charts/picture';
 import { partOf } from '../../charts/plot';
 import type { Simulated } from '../../engine/protocol';
 import type { Curves, Point } from './answers';
@@ -55,7 +56,7 @@ export abstract class Panel {
     if (!this.drawn || from.some((it, i) => it !== this.drawn?.from[i])) {
       this.box = box;
       const svg = partOf(this.draw(scene));
-      for (const side of ['x', 'y'] as const) svg.setAttribute(side, String(box[side]));
+      setAll(svg, { x: box.x, y: box.y });
       this.drawn = { from, svg };
     }
     this.move(scene);
@@ -78,9 +79,4 @@ export abstract class Panel {
 /** A path of straight lines through points, in tenths of pixels. */
 export function pathOf(points: readonly (readonly [x: number, y: number])[]): string {
   return points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x.toFixed(1)},${y.toFixed(1)}`).join('');
-}
-
-/** Sets attributes of an element. */
-export function setAll(element: Element, attributes: Record<string, string | number>): void {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }

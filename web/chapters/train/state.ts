@@ -1,4 +1,4 @@
-import { short } from '../../charts/format';
+import { capitalized, short } from '../../charts/format';
 import type { Intervention, Regularizer, Training } from '../../engine/protocol';
 import operations from '../../generated/operations.json';
 import {
@@ -111,12 +111,6 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   min_count: { label: 'Minimum word count', slider: integers(1, 20), used: ({ tokenizer }) => tokenizer === 'words' },
 };
 
-/** A name of several words as a label. */
-function labelOf(field: string): string {
-  const words = field.replaceAll('_', ' ');
-  return words[0].toUpperCase() + words.slice(1);
-}
-
 const defaults: Readonly<Record<string, unknown>> = operations.train.defaults;
 
 /** Settings that only some regularizers read: one of the runs must have such a one, or another use for it. */
@@ -126,7 +120,7 @@ const isRead = (field: string, state: Values) =>
 
 /** The control of a setting: names, defaults, meanings and refusals are those of the operation. */
 function settingControl(field: TrainingField): Control {
-  const { label = labelOf(field), slider = null, used, ...rest } = presented[field] ?? {};
+  const { label = capitalized(field.replaceAll('_', ' ')), slider = null, used, ...rest } = presented[field] ?? {};
   const usedWhere = REGULARIZED.has(field) ? (state: Values) => isRead(field, state) || used?.(state) === true : used;
   const details = { ...rest, operation: 'train' as const, ...(usedWhere && { used: usedWhere }) };
   return field in operations.train.choices

@@ -5,7 +5,7 @@ import { paintGrid } from '../../../charts/heatmap';
 import { textWidth, type Entry } from '../../../charts/legend';
 import { contourMarks, levelNames, levelPlaces } from '../../../charts/level-labels';
 import { fateColour, fieldRamp, stripOf, type Fate } from '../../../charts/palette';
-import type { Bitmap } from '../../../charts/picture';
+import { setAll, type Bitmap } from '../../../charts/picture';
 import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
 import { labelPlaces } from '../../../charts/regions';
 import { tableOfRows, type Table } from '../../../charts/table';
@@ -301,9 +301,7 @@ export class CollapseMapFigure implements Figure {
     const { state } = this.store;
     const now = `mean ${short(state.mean)}, variance ${short(state.variance)}`;
     const [px, py] = [x.apply(mean), y.apply(variance)];
-    const dot = child(svg, `[data-mark="${POINT}"] circle`);
-    dot.setAttribute('cx', String(px));
-    dot.setAttribute('cy', String(py));
+    setAll(child(svg, `[data-mark="${POINT}"] circle`), { cx: px, cy: py });
     const verdict = textOf(this.present(known), state.collapse_threshold);
     this.handle.place(px, py, {
       now: state.mean,

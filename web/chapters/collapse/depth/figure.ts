@@ -89,7 +89,8 @@ export class DepthFigure implements Figure {
     if (known.length === 0) return null;
     const { state } = this.store;
     const measures = [state.rank, ...entropyMeasures(state)];
-    return { columns: curveColumns(measures), rows: curveRows(known, measures) };
+    const columns = ['variance', 'layer', ...measures.flatMap((name) => [name, `${name}_error`]), 'samples'];
+    return { columns, rows: curveRows(known, measures) };
   }
 
   /** A logarithmic axis has no place for zero. */
@@ -342,11 +343,6 @@ export function* curveRows(curves: Curve[], measures: readonly LayerMeasure[]): 
       yield [variance, layer, ...numbers, output.samples[layer]];
     }
   }
-}
-
-/** Columns of those rows. */
-function curveColumns(measures: readonly LayerMeasure[]): string[] {
-  return ['variance', 'layer', ...measures.flatMap((name) => [name, `${name}_error`]), 'samples'];
 }
 
 /** Residuals below this are rounding: the axis need not go further down. */

@@ -3,7 +3,7 @@ import { short } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { colourOf, fieldRamp, type Ramp } from '../../../charts/palette';
-import { element } from '../../../charts/picture';
+import { element, setAll } from '../../../charts/picture';
 import type { Chart } from '../../../charts/plot';
 import { tableOfRows, type Table } from '../../../charts/table';
 import type { Output, Theory } from '../../../engine/protocol';
@@ -292,10 +292,9 @@ export class PhaseMapFigure implements Figure {
     const { x, y, svg } = this.chart;
     const { domain } = result;
     const [px, py] = this.point();
-    this.dot.setAttribute('cx', String(x.apply(px)));
     const place = Math.max(py, domain.y[0]); // the axis is logarithmic
-    this.dot.setAttribute('cy', String(y.apply(py > 0 ? py : place)));
-    this.dot.setAttribute('visibility', py > 0 ? 'visible' : 'hidden');
+    const isOn = py > 0;
+    setAll(this.dot, { cx: x.apply(px), cy: y.apply(isOn ? py : place), visibility: isOn ? 'visible' : 'hidden' });
     svg.setAttribute('aria-label', `${NAME} ${caption}`);
     this.frame.put(svg, [this.canvas.paint(result, this.chart)]);
     const { mean, variance } = this.store.state;

@@ -1,10 +1,10 @@
 import { short } from '../../../charts/format';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { colourOf } from '../../../charts/palette';
-import { element } from '../../../charts/picture';
+import { element, setAll } from '../../../charts/picture';
 import { BARS, withError } from '../../../charts/with-error';
 import { meanEntropy } from '../answers';
-import { Panel, pathOf, setAll, type Scene } from '../panel';
+import { Panel, pathOf, type Scene } from '../panel';
 import { showsAll } from '../state';
 
 /** Pixels above the cells for title and index, and below them for the numbers of the positions. */

@@ -3,13 +3,13 @@ import { Handle } from '../../../charts/handle';
 import { textWidth } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { colourOf, layerColour } from '../../../charts/palette';
-import { element } from '../../../charts/picture';
+import { element, setAll } from '../../../charts/picture';
 import { chart, gridX, ruleX, shifted, type Chart } from '../../../charts/plot';
 import { nameOf, type HeadRegistry, type PlacedHead } from '../../../heads/registry';
 import { allowed, sliderOf } from '../../../state/control';
 import { settingControls } from '../../../state/setting';
 import type { Point } from '../answers';
-import { Panel, pathOf, setAll, type Scene } from '../panel';
+import { Panel, pathOf, type Scene } from '../panel';
 import { showsAll, showsHeads, type Store } from '../state';
 
 /** Eigenvalues up to this are linear on the axis, larger ones logarithmic. */
@@ -98,7 +98,7 @@ export class SpectrumPanel extends Panel {
   }
 
   protected sources({ point, state }: Scene) {
-    if (!this.isHeld) this.range = this.rangeFor(point, this.scaleIn(state));
+    if (!this.meanHandle.held && !this.spreadHandle.held) this.range = this.rangeFor(point, this.scaleIn(state));
     return [this.scaleIn(state), this.range];
   }
 
@@ -224,10 +224,6 @@ export class SpectrumPanel extends Panel {
     if (!head) return own;
     const zeros = head.width - head.head_width;
     return `${own} ${nameOf(head)}: mean ${short(head.mean)}, ${variancesOf(head)}; ${zeros} more eigenvalues are zero.`;
-  }
-
-  private get isHeld(): boolean {
-    return this.meanHandle.held || this.spreadHandle.held;
   }
 
   private get deviation(): number {

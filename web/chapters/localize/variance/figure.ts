@@ -4,7 +4,7 @@ import { Handle } from '../../../charts/handle';
 import { legend, lineEntry, type Entry } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { series, dashes } from '../../../charts/palette';
-import { element } from '../../../charts/picture';
+import { element, setAll } from '../../../charts/picture';
 import { chart, gridX, gridY, shifted, type Chart, dot, line, rect, ruleX } from '../../../charts/plot';
 import { BARS, withError } from '../../../charts/with-error';
 import type { SweepPoint } from '../../../engine/protocol';
@@ -15,7 +15,7 @@ import { spectrumNames } from '../../../heads/traces';
 import { sliderOf } from '../../../state/control';
 import { settingControls } from '../../../state/setting';
 import { type Curves, valueOn, type Lines, type OtherLine } from '../answers';
-import { Panel, setAll, type Scene } from '../panel';
+import { Panel, type Scene } from '../panel';
 import { AXES, fails, risesOf } from '../lead/words';
 import { showsAll, showsHeads, type Store } from '../state';
 import { HeadSpots, type HeadSpot } from './words';
@@ -102,7 +102,8 @@ export class VariancePanel extends Panel {
     const known = showsAll(state)
       ? points.filter((point) => point.refused === '' && point[lines.measure] !== null && inside(point.variance))
       : [];
-    const entries = showsAll(state) ? [...lineEntries(lines.means), ...otherEntries(lines)] : [];
+    const ofMeans = lines.means.map((mean, i) => lineEntry(`m = ${short(mean)}`, i));
+    const entries = showsAll(state) ? [...ofMeans, ...otherEntries(lines)] : [];
     if (known.length > 0) entries.push({ text: 'simulation', kind: 'ring', colours: [series[0]] });
     if (spots.length > 0) {
       const shown = this.registry.shown(state.sample);
@@ -259,11 +260,6 @@ function decades([low, high]: Curves['domain'], width: number): number[] {
 const RADIUS = 3.5;
 
 const SHADE = 'var(--series-4)';
-
-/** Legend entries of the lines, by their means. */
-function lineEntries(means: number[]): Entry[] {
-  return means.map((mean, i) => lineEntry(`m = ${short(mean)}`, i));
-}
 
 /** How the lines of other token processes look, in their order. */
 const OTHER_DASHES = ['1 3', '8 3 1 3'];

@@ -4,7 +4,7 @@ import { padded, tick } from '../../../charts/format';
 import { legend, lineEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
-import { chart, compose, dot, gridY, line, link, ruleY, text, type Chart } from '../../../charts/plot';
+import { chart, compose, dot, gridY, line, link, ruleX, ruleY, text, type Chart } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
 import type { CellPlace } from './picker';
 import { REFERENCES, type Reference } from './results';
@@ -60,32 +60,27 @@ export function meanMark<Point>(
   return dot(points, { ...look, r, fill, stroke: colour, strokeWidth: 1.5, ariaDescription });
 }
 
-/** Named lines at the losses of tables of unigrams, bigrams and trigrams, those that the axis has. */
+/** Named lines, level or upright, at the losses of tables of unigrams, bigrams and trigrams that the axis has. */
 export function referenceMarks(
   losses: Record<Reference, number>,
-  [low, high]: readonly [number, number] = [-Infinity, Infinity],
+  [low, high]: readonly number[] = [-Infinity, Infinity],
+  isUpright = false,
 ): Markish[] {
   const shown = REFERENCES.filter((name) => losses[name] >= low && losses[name] <= high);
-  const y = (name: Reference) => losses[name];
-  return [
-    ruleY(shown, {
-      y,
-      stroke: 'var(--muted)',
-      strokeDasharray: '6 3',
-      strokeWidth: 1,
-      ariaDescription: 'loss of a table of n-grams',
-    }),
-    text(shown, {
-      y,
-      text: (name: Reference) => name,
-      frameAnchor: 'right' as const,
-      dy: -6,
-      textAnchor: 'end' as const,
-      fontSize: 10,
-      fill: 'var(--muted)',
-      ariaDescription: 'which n-grams',
-    }),
-  ];
+  const at = (name: Reference) => losses[name];
+  const rule = { stroke: 'var(--muted)', strokeDasharray: '6 3', ariaDescription: 'loss of a table of n-grams' };
+  const names = {
+    fontSize: 10,
+    fill: 'var(--muted)',
+    ariaDescription: 'which n-grams',
+    text: (name: Reference) => name,
+  };
+  return isUpright
+    ? [ruleX(shown, { x: at, ...rule }), text(shown, { x: at, ...names, frameAnchor: 'top', dy: -8 })]
+    : [
+        ruleY(shown, { y: at, ...rule }),
+        text(shown, { y: at, ...names, frameAnchor: 'right', textAnchor: 'end', dy: -6 }),
+      ];
 }
 
 /** The same losses in words, in the unit of a figure. */

@@ -2,9 +2,17 @@ import { legend, textWidth } from '../../../charts/legend';
 import { tick } from '../../../charts/format';
 import { chart, link, ruleX, text } from '../../../charts/plot';
 import { RUN_COLUMNS, tableOf, testedColumns, type PanelsDescription, type Shown } from '../experiments/figure';
-import { chosenMark, HOLLOW, meanMark, trainedMark, valueOf, type Panel, type Size } from '../experiments/panels';
+import {
+  chosenMark,
+  HOLLOW,
+  meanMark,
+  referenceMarks,
+  trainedMark,
+  valueOf,
+  type Panel,
+  type Size,
+} from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
-import { REFERENCES, type Reference } from '../experiments/results';
 import { claimText, differenceText, meansText, methodsOf, runsText, type MethodRow } from '../experiments/rows';
 import { methodName } from '../methods';
 
@@ -65,24 +73,6 @@ export const publishedFigure: PanelsDescription<MethodRow[]> = {
     ),
 };
 
-/** Named upright lines at the losses of tables of n-grams, those that the axis has. */
-function referenceLines(losses: Record<Reference, number>, [low, high]: readonly number[]) {
-  const x = (name: Reference) => losses[name];
-  const shown = REFERENCES.filter((name) => x(name) >= low && x(name) <= high);
-  return [
-    ruleX(shown, { x, stroke: 'var(--muted)', strokeDasharray: '6 3' }),
-    text(shown, {
-      x,
-      text: (name: Reference) => name,
-      frameAnchor: 'top' as const,
-      dy: -8,
-      fontSize: 10,
-      fill: 'var(--muted)',
-      ariaDescription: 'which n-grams',
-    }),
-  ];
-}
-
 /** One measure: a row for each method, with its name where there is `room` for it. */
 function panel(
   title: string,
@@ -124,7 +114,7 @@ function panel(
     },
     y: { domain: [rows.length - 0.5, -0.7], axis: null },
     marks: [
-      ...(measure === 'loss' ? referenceLines(results.references, domain) : []),
+      ...(measure === 'loss' ? referenceMarks(results.references, domain, true) : []),
       ruleX(baseline ? [mean(baseline)] : [], { strokeOpacity: 0.3, strokeDasharray: '2 3' }),
       link(bars, {
         x1: 'low',

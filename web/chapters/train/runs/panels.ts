@@ -1,6 +1,6 @@
 import { decade, decades, roundUp, short, tick } from '../../../charts/format';
 import { type Entry, legend } from '../../../charts/legend';
-import { element } from '../../../charts/picture';
+import { element, setAll } from '../../../charts/picture';
 import { chart, gridY, line, text, compose, partOf } from '../../../charts/plot';
 import { finiteCell, type Table } from '../../../charts/table';
 import { spreadNames } from '../../../heads/registry';
@@ -250,8 +250,7 @@ export class PanelPicture {
   put(at: number, name: string, draw: (size: Pick<Place, 'width' | 'height'>) => SVGSVGElement) {
     const { x, y, width, height } = this.places[at];
     const svg = partOf(draw({ width, height }));
-    svg.setAttribute('x', String(x));
-    svg.setAttribute('y', String(y));
+    setAll(svg, { x, y });
     svg.dataset.panel = name;
     this.panels[at].replaceWith(svg);
     this.panels[at] = svg;
