@@ -15,7 +15,7 @@
 #include "inference/forward_pass.h"
 #include "inference_models.h"
 #include "paths.h"
-#include "prediction/folded_projections.h"
+#include "prediction/levels.h"
 #include "prediction/prediction.h"
 
 using namespace eigenscope;

@@ -11,7 +11,6 @@
 #include "inference_models.h"
 #include "prediction/agreement.h"
 #include "prediction/levels.h"
-#include "prediction/predicted_measures.h"
 #include "prediction/prediction.h"
 #include "test_head.h"
 #include "test_matrices.h"

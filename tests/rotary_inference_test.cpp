@@ -20,7 +20,6 @@
 #include "prediction/levels.h"
 #include "prediction/mean_field.h"
 #include "prediction/prediction.h"
-#include "prediction/rotary_decay.h"
 #include "safetensors_writer.h"
 #include "test_head.h"
 #include "test_matrices.h"

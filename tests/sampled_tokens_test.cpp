@@ -1,5 +1,5 @@
 // Text that a language model writes itself, repeated sequences, and induction heads.
-#include "prediction/sampled_tokens.h"
+#include "prediction/random_tokens.h"
 
 #include <cmath>
 #include <map>

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "prediction/head_states.h"
 #include "prediction/levels.h"
+#include "prediction/token_statistics.h"
 
 namespace eigenscope::testing {
 

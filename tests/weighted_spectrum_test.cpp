@@ -13,9 +13,8 @@
 #include "checkpoint/head_report.h"
 #include "checkpoint_failure.h"
 #include "inference_models.h"
+#include "prediction/agreement.h"
 #include "prediction/prediction.h"
-#include "prediction/spectral_expectations.h"
-#include "prediction/summary.h"
 #include "spectrum/weighted_spectrum.h"
 #include "test_matrices.h"
 

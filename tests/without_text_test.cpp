@@ -12,11 +12,11 @@
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference_models.h"
+#include "prediction/agreement.h"
+#include "prediction/head_prediction.h"
 #include "prediction/mean_field.h"
 #include "prediction/prediction.h"
 #include "prediction/random_tokens.h"
-#include "prediction/summary.h"
-#include "prediction/verdict.h"
 #include "prediction/vocabulary_order.h"
 
 using namespace eigenscope;

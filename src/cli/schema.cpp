@@ -10,8 +10,8 @@
 #include "cli/operation_command.h"
 #include "cli/output.h"
 #include "operations/operations.h"
+#include "prediction/agreement.h"
 #include "prediction/levels.h"
-#include "prediction/predicted_measures.h"
 #include "tokens/kernel.h"
 #include "training/regularizers/regularizer.h"
 

@@ -6,7 +6,7 @@
 
 #include "inference/head_ablation.h"
 #include "inference/outcome.h"
-#include "prediction/folded_projections.h"
+#include "prediction/levels.h"
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/normal_matrix.h"

@@ -13,8 +13,8 @@
 #include "operations/operations.h"
 #include "operations/picture_passages.h"
 #include "operations/reader.h"
+#include "prediction/levels.h"
 #include "prediction/predicted_attention.h"
-#include "prediction/rotary_decay.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 

@@ -19,7 +19,7 @@
 #include "operations/query_key.h"
 #include "operations/theory_input.h"
 #include "operations/theory_result.h"
-#include "prediction/summary.h"
+#include "prediction/agreement.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"

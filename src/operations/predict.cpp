@@ -13,10 +13,9 @@
 
 #include "operations/operations.h"
 #include "operations/prediction_passages.h"
-#include "prediction/rotary_decay.h"
-#include "prediction/spectral_expectations.h"
-#include "prediction/summary.h"
-#include "prediction/verdict.h"
+#include "prediction/agreement.h"
+#include "prediction/head_prediction.h"
+#include "prediction/levels.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 #include "support/vector_of.h"

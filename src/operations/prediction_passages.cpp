@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "prediction/sampled_tokens.h"
+#include "prediction/random_tokens.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 

@@ -10,8 +10,8 @@
 
 #include "attention/softmax.h"
 #include "inference/transformer.h"
-#include "prediction/head_states.h"
 #include "prediction/levels.h"
+#include "prediction/token_statistics.h"
 #include "support/random.h"
 
 namespace eigenscope {

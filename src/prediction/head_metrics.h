@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "inference/head_measures.h"
-#include "prediction/head_states.h"
+#include "prediction/token_statistics.h"
 #include "spectrum/weighted_spectrum.h"
 #include "support/choice.h"
 

@@ -1,5 +1,7 @@
 #include "prediction/head_prediction.h"
 
+#include <cmath>
+
 #include "support/parts_as_bytes.h"
 
 namespace eigenscope {
@@ -51,6 +53,18 @@ std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes) {
   std::vector<HeadPrediction> heads;
   while (!bytes.empty()) each_part(heads.emplace_back(), PartReader(bytes));
   return heads;
+}
+
+Verdict verdict(const HeadPrediction& head) {
+  const double measured = head.measured.queries > 0
+                              ? head.measured.row.entropy
+                              : head.levels[static_cast<std::size_t>(Level::sequences)].row.entropy;
+  Verdict result = Verdict::unexplained;
+  for (std::size_t level = kNestedLevels; level-- > 0;) {
+    if (!(std::abs(head.levels[level].row.entropy - measured) <= kVerdictTolerance)) break;
+    result = *kLevels[level].explains;
+  }
+  return result;
 }
 
 }  // namespace eigenscope

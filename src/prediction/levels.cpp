@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "support/error.h"
 #include "support/gemm.h"
@@ -69,6 +71,43 @@ VectorXd logits(const MatrixXd& query, const MatrixXd& keys, Index count) {
   VectorXd row(count);
   for (Index t = 0; t < count; ++t) row[t] = dot(query, keys, t);
   return row;
+}
+
+/// Multiplies the d_h rows of head number `head`, which `norm` normalizes, by its gain over the root mean square
+/// that their outputs, or those of all heads, have for isotropic tokens. `inputs` are factors of the inputs of
+/// `from`, which the rows have already.
+void divide_by_norm(const Norm& norm, const HeadProjection& from, const VectorXd& inputs, int head,
+                    MatrixXd& rows) {
+  const Index width = rows.rows(), size = norm.gain.size();
+  const Index first = size > width ? 0 : head * width;
+  const Linear normed = size > width ? *from.all() : from.head(head);
+  const auto all = normed.weight.cast<double>();
+  VectorXd squares = all.colwise().squaredNorm();
+  if (norm.kind == NormKind::layer_norm) {
+    const VectorXd mean = all.colwise().mean();
+    squares -= static_cast<double>(size) * mean.cwiseAbs2();
+    rows.rowwise() -= mean.cwiseProduct(inputs).transpose();
+  }
+  double square = squares.dot(inputs.cwiseAbs2());
+  if (normed.bias.size() > 0) square += normed.bias.cast<double>().squaredNorm();
+  const double root = std::sqrt(square / static_cast<double>(size) + norm.epsilon);
+  const VectorXd gain = norm.gain.segment(head * width - first, width).cast<double>() / root;
+  rows = gain.asDiagonal() * rows;
+}
+
+/// The compression of latent attention as a linear map of the tokens, whose coordinates have the factors `inputs`: its
+/// norm divides by the root mean square that its inputs have for isotropic tokens.
+MatrixXd linear_compression(const Compression& compression, const VectorXd& inputs) {
+  MatrixXd map = compression.map.weight.cast<double>() * inputs.asDiagonal();
+  const Norm& norm = compression.norm;
+  auto normed = map.topRows(norm.gain.size());
+  double square = normed.squaredNorm();
+  if (const auto& bias = compression.map.bias; bias.size() > 0) {
+    square += bias.head(norm.gain.size()).cast<double>().squaredNorm();
+  }
+  const double root = std::sqrt(square / static_cast<double>(normed.rows()) + norm.epsilon);
+  normed = VectorXd(norm.gain.cast<double>() / root).asDiagonal() * normed.eval();
+  return map;
 }
 
 }  // namespace
@@ -268,6 +307,31 @@ RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& key_at_p
     deviation[key] *= std::sqrt(1 - k * k);
   }
   return law;
+}
+
+HeadProjections folded_projections(const LayerWeights& weights, const LayerRules& rules, int head) {
+  const auto rows_of = [&](const HeadProjection& from, const Compression& compression,
+                           const Norm& norm, int number) {
+    const Norm& before = weights.attention_norm;
+    const Index width = compression.is_none() ? from.inputs() : compression.map.weight.cols();
+    const VectorXd inputs =
+        before.is_none() ? VectorXd::Ones(width) : VectorXd(before.gain.cast<double>());
+    MatrixXd rows = from.head(number).weight.cast<double>();
+    if (!compression.is_none()) return MatrixXd(rows * linear_compression(compression, inputs));
+    rows *= inputs.asDiagonal();
+    if (!norm.is_none()) divide_by_norm(norm, from, inputs, number, rows);
+    return rows;
+  };
+  return {rows_of(weights.query, weights.query_input, weights.query_norm, head),
+          rows_of(weights.key, weights.key_input, weights.key_norm, rules.key_head(head))};
+}
+
+double rotary_decay(const Rotary& rotary, Eigen::Index length) {
+  const double twice = 2 * rotary.base, reach = std::numbers::sqrt2 * static_cast<double>(length);
+  if (rotary.pairs == RotaryPairs::kNone || !rotary.angle_scale.empty() || twice < reach) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return (twice - reach) / (twice + reach);
 }
 
 }  // namespace eigenscope

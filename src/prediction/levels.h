@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/layer.h"
 #include "nn/rotary.h"
-#include "prediction/head_states.h"
 #include "prediction/token_statistics.h"
 #include "support/choice.h"
 #include "support/parameter.h"
@@ -33,7 +33,7 @@ enum class Level {
   sequences
 };
 
-/// The first level that explains a head's attention (see verdict.h).
+/// The first level that explains a head's attention (verdict() of head_prediction.h).
 enum class Verdict { weights, token_statistics, sink, position, unexplained };
 inline constexpr std::array kVerdictNames{Choice{"weights"}, Choice{"token statistics"},
                                           Choice{"a sink"}, Choice{"position"},
@@ -171,5 +171,17 @@ class HeadPredictor {
   const RotaryTurns& turns_;
   Eigen::VectorXd spectrum_, covariance_;  // variances of a logit
 };
+
+/// The weights of a head, the gain of a norm before them folded in. A norm of queries or keys, which no linear map
+/// expresses, is taken for the division by the root mean square that its inputs have for isotropic tokens, with
+/// its gain folded in.
+HeadProjections folded_projections(const LayerWeights& weights, const LayerRules& rules, int head);
+
+/// Exponent gamma of attention ~ distance^-gamma over passages of `length` tokens, from the rotary base theta
+/// alone: (2 theta - T sqrt 2) / (2 theta + T sqrt 2), the Pade approximant of "Predicting how transformers
+/// attend". It is near 1 for bases far above the length and falls to 0 at theta = T / sqrt 2; NaN for smaller
+/// bases, where it would say that attention grows with the distance, without rotary positions, and for
+/// angles that are scaled.
+double rotary_decay(const Rotary& rotary, Eigen::Index length);
 
 }  // namespace eigenscope

@@ -5,11 +5,15 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "inference/head_measures.h"
 #include "inference/layer_pass.h"
-#include "prediction/head_states.h"
+#include "prediction/drawn_rows.h"
+#include "prediction/head_prediction.h"
+#include "prediction/token_statistics.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -77,6 +81,29 @@ class MeanField {
   SinkKeys sinks_;
   std::uint64_t seed_;
   LayerPass pass_;  // its units are heads
+};
+
+/// A step is a head's rows and what its tokens read, or the population through a share of the rest of a layer, one
+/// for each passage.
+class MeanFieldLevel final : public PredictionPart {
+ public:
+  /// Throws as DrawnRows does.
+  MeanFieldLevel(std::shared_ptr<const Transformer> model, const PredictionPassages& passages,
+                 const PredictionSettings& settings);
+
+  Eigen::Index steps_wanted() const override;
+  double work_per_step() const override;
+
+ private:
+  void do_step(std::vector<HeadPrediction>& heads) override;
+  void do_head(std::vector<HeadPrediction>& heads);
+
+  std::shared_ptr<const Transformer> model_;
+  std::vector<Passage> passages_;
+  DrawnRows rows_;
+  std::optional<MeanField> population_;  // embedded in the first step
+  LayerWeights weights_;
+  States states_;
 };
 
 }  // namespace eigenscope

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "attention/softmax.h"
-#include "prediction/folded_projections.h"
+#include "prediction/levels.h"
 #include "support/error.h"
 #include "support/random.h"
 

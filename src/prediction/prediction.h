@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "prediction/drawn_rows.h"
-#include "prediction/prediction_part.h"
+#include "prediction/head_prediction.h"
 
 namespace eigenscope {
 

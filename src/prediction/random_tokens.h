@@ -1,4 +1,5 @@
-// Sequences of random tokens: what the statistics of tokens come from when there is no text.
+// Sequences without a text, from which the statistics of tokens come: random tokens, and text
+// sampled from a language model itself, with its own neighbours and repetitions.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/transformer.h"
 #include "support/choice.h"
 #include "support/parameter.h"
 #include "text/passages.h"
@@ -17,7 +19,7 @@ namespace eigenscope {
 enum class TokenLaw {
   zipf,     ///< p(rank) proportional to 1 / (rank + offset)^exponent, rank from 1 (Zipf-Mandelbrot)
   uniform,  ///< every id alike
-  sampled   ///< text of the language model itself, see sampled_tokens.h
+  sampled   ///< text of the language model itself, sampled_passages()
 };
 inline constexpr std::array kTokenLawNames{Choice{"zipf", "Zipf’s law"},
                                            Choice{"uniform", "uniform tokens"},
@@ -51,5 +53,15 @@ Eigen::VectorXd token_probabilities(const RandomTokens& tokens);
 /// token_probabilities and content_length do.
 std::vector<Passage> random_passages(const RandomTokens& tokens, Eigen::Index count,
                                      Eigen::Index length, std::uint64_t seed);
+
+/// `count` sequences of `length` tokens between the special tokens of `tokens`. After special tokens in
+/// front the model goes on by itself. Without them it goes on from one of `tokens.ids`, all alike, and the
+/// last of as many tokens as a sequence has is the first token of the sequence: so that this too is one that
+/// the model writes. Each token is drawn from the softmax of the model's logits over `tokens.ids`; those of
+/// sequence k by stream k of the seed, of streams that nothing else uses. Keeps all layers in memory. Throws
+/// InvalidArgument: "tokens_law" for a model without causal attention, "ids", "length" when the special
+/// tokens leave no room; FormatError for weights that cannot be read.
+std::vector<Passage> sampled_passages(const Transformer& model, const RandomTokens& tokens,
+                                      Eigen::Index count, Eigen::Index length, std::uint64_t seed);
 
 }  // namespace eigenscope

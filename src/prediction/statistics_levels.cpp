@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "prediction/folded_projections.h"
+#include "prediction/levels.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
 

@@ -5,7 +5,7 @@
 
 #include "inference/layer_pass.h"
 #include "prediction/drawn_rows.h"
-#include "prediction/prediction_part.h"
+#include "prediction/head_prediction.h"
 #include "propagation/propagation.h"
 
 namespace eigenscope {

@@ -1,21 +1,30 @@
 #include "prediction/token_statistics.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "support/gemm.h"
 
 namespace eigenscope {
+namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
-
 /// Fewer have no correlation worth the name.
 constexpr double kPairs = 50;
 
 }  // namespace
+
+void HeadStates::add(const HeadTokens& tokens) {
+  Eigen::MatrixXd& query = queries.emplace_back(tokens.queries.cast<double>());
+  const double scale = std::sqrt(static_cast<double>(query.rows()));
+  double* const number = query.data();
+  for (Eigen::Index i = 0; i < query.size(); ++i) number[i] /= scale;
+  keys.push_back(tokens.keys.cast<double>());
+  values.push_back(tokens.values.cast<double>());
+}
 
 Moments::Moments(Index width)
     : sum_(VectorXd::Zero(width)), square_(MatrixXd::Zero(width, width)) {}

@@ -1,13 +1,24 @@
-// Statistics of a layer's tokens from which the predictor levels predict: measured on some passages, used for
-// others.
+// Tokens as predictions know them: those of all passages in the coordinates of a head, and
+// statistics of a layer's tokens, measured on some passages and used for others.
 #pragma once
 
 #include <Eigen/Core>
 #include <vector>
 
 #include "inference/head_measures.h"
+#include "inference/layer.h"
 
 namespace eigenscope {
+
+/// By passage, d_h x T each, before rotary positions turn them. The product of a query and a key is their
+/// logit, but for rotary positions.
+struct HeadStates {
+  std::vector<Eigen::MatrixXd> queries;  ///< over sqrt(d_h)
+  std::vector<Eigen::MatrixXd> keys, values;
+
+  /// One passage more.
+  void add(const HeadTokens& tokens);
+};
 
 /// Mean and covariance of a set of tokens, kept as sums so that sets can be joined.
 class Moments {
