@@ -11,7 +11,6 @@
 #include "inference/head_ablation.h"
 #include "inference/text_attention.h"
 #include "operations/operations.h"
-#include "operations/picture_passages.h"
 #include "operations/reader.h"
 #include "prediction/levels.h"
 #include "prediction/predicted_attention.h"

@@ -8,7 +8,7 @@
 
 #include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/text_passages.h"
+#include "operations/reader.h"
 #include "statistics/rank_correlation.h"
 
 namespace eigenscope {

@@ -7,7 +7,7 @@
 
 #include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/text_passages.h"
+#include "operations/reader.h"
 
 namespace eigenscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "collapse/token_plane.h"
 #include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/theory_input.h"
+#include "operations/theory_fields.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 #include "support/vector_of.h"

@@ -10,7 +10,7 @@
 
 #include "inference/head_ablation.h"
 #include "operations/operations.h"
-#include "operations/text_passages.h"
+#include "operations/reader.h"
 #include "prediction/head_surgery.h"
 #include "support/error.h"
 #include "support/parts_as_bytes.h"

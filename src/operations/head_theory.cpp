@@ -3,7 +3,7 @@
 #include "simulation/head_theory.h"
 
 #include "operations/operations.h"
-#include "operations/theory_input.h"
+#include "operations/theory_fields.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 #include "support/vector_of.h"

@@ -9,7 +9,7 @@
 #include "operations/operations.h"
 #include "operations/prediction_passages.h"
 #include "operations/query_key.h"
-#include "operations/theory_input.h"
+#include "operations/theory_fields.h"
 #include "prediction/layer_covariance.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"

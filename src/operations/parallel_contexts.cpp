@@ -6,7 +6,7 @@
 
 #include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/runs_input.h"
+#include "operations/train_input.h"
 #include "support/shared_parameters.h"
 
 namespace eigenscope {

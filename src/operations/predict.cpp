@@ -46,7 +46,7 @@ void describe(ResultFields& out, const std::string& name, const Interval& interv
   out.nullable((name + "_high").c_str(), interval.high, "upper end of the interval");
 }
 
-void describe_row(ResultFields& out, const SummaryRow& row) {
+void describe_summary_row(ResultFields& out, const SummaryRow& row) {
   out.nullable("level", row.level, "predictor level; null for `rotary-base`, `ceiling` and `null`");
   out.text("name", row.name,
            "name of the level; `rotary-base` predicts `decay` from the rotary base; `ceiling` is "
@@ -210,7 +210,7 @@ void describe(ResultFields& out, const PredictResult& result) {
   out.list("summary", result.summary,
            "one row per level, then rotary base, ceiling, transfer from another text and null; "
            "empty without a measured text",
-           describe_row);
+           describe_summary_row);
   out.list("expectations", result.expectations,
            "one row per quantity of the spectrum, metric and measure that it is expected to order; "
            "empty until done or without a measured text",

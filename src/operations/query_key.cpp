@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "operations/theory_result.h"
+#include "operations/theory_fields.h"
 #include "support/shared_parameters.h"
 
 namespace eigenscope {

@@ -1,8 +1,7 @@
 // One random head: its spectrum, one sampled attention matrix, its theory, and all three at once.
 #include "attention/attention.h"
 #include "operations/operations.h"
-#include "operations/theory_input.h"
-#include "operations/theory_result.h"
+#include "operations/theory_fields.h"
 #include "propagation/propagation.h"
 #include "simulation/logit_sampler.h"
 #include "spectrum/eigenvalues.h"

@@ -1,22 +1,19 @@
 #include "operations/reader.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 
 #include "checkpoint/gguf_header.h"
+#include "inference/transformer.h"
 #include "io/json_events.h"
+#include "picture/preprocessor.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 #include "text/gguf_tokenizer.h"
 
 namespace eigenscope {
-
-void describe(InputFields& f, ReaderInput& in) {
-  describe(f, in.files);
-  f.file(FieldSource::tokenizer, "tokenizer", in.tokenizer,
-         "tokenizer.json; a GGUF file has a tokenizer inside");
-}
-
 namespace {
 
 TextTokenizer open_tokenizer(const ReaderInput& in) {
@@ -31,6 +28,12 @@ TextTokenizer open_tokenizer(const ReaderInput& in) {
 }
 
 }  // namespace
+
+void describe(InputFields& f, ReaderInput& in) {
+  describe(f, in.files);
+  f.file(FieldSource::tokenizer, "tokenizer", in.tokenizer,
+         "tokenizer.json; a GGUF file has a tokenizer inside");
+}
 
 Reader open_reader(const ReaderInput& in) {
   const Config config = needed_config(in.files);
@@ -90,6 +93,53 @@ Eigen::VectorXd ids_of(const std::vector<Passage>& passages) {
     ids.insert(ids.end(), passage.ids.begin(), passage.ids.end());
   }
   return Eigen::Map<const Eigen::VectorXd>(ids.data(), static_cast<Eigen::Index>(ids.size()));
+}
+
+void describe(InputFields& f, TextPassagesInput& in) {
+  describe(f, in.reader);
+  f.bytes("file", in.file, "file with the text, UTF-8");
+  f.number_from(24, shared::kLength, in.length, "tokens of a passage, special tokens included");
+  describe_fit_length(f, in.fit_length);
+  f.number_from(8, shared::kPassages, in.passages,
+                "number of measured passages, drawn from the text");
+  f.number(shared::kSeed, in.seed);
+}
+
+std::vector<Passage> all_passages(const TextPassagesInput& in, const Reader& reader) {
+  if (in.file.empty()) throw InvalidArgument("file", "be given");
+  const Eigen::Index length = length_for(in.length, in.fit_length, *reader.model);
+  return cut_file(reader, "file", in.file, length);
+}
+
+std::vector<Passage> drawn_passages(const TextPassagesInput& in, const std::vector<Passage>& all,
+                                    Eigen::Index count, const Reader& reader) {
+  return choose_passages(all, count, length_for(in.length, in.fit_length, *reader.model), in.seed);
+}
+
+void describe(InputFields& f, PicturesInput& in) {
+  f.pictures("image", in.image, "pictures to run through a vision model, in place of text");
+  f.file(FieldSource::preprocessor, "preprocessor", in.preprocessor, "preprocessor_config.json");
+}
+
+PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInput& in) {
+  const Config config = needed_config(files);
+  const auto model =
+      std::make_shared<const Transformer>(open_tensors(files), config, ModelInput::pictures);
+  const PatchEmbedding& grid = *model->patches();
+  std::optional<Config> settings;
+  if (in.preprocessor) settings = Config::read(*in.preprocessor);
+  const Preprocessor preprocessor(settings ? &*settings : nullptr, grid.pixels());
+  PicturePassages result{model, {}, {}};
+  for (const Picture& picture : read_ppm(in.image)) {
+    Passage& passage = result.passages.emplace_back();
+    passage.ids.resize(static_cast<std::size_t>(grid.tokens()));
+    std::iota(passage.ids.begin(), passage.ids.end(), 0);
+    passage.leading = grid.leading();
+    const Picture& seen = result.pictures.emplace_back(preprocessor.resized(picture));
+    passage.patches =
+        std::make_shared<const Eigen::MatrixXf>(preprocessor.patches(seen, grid.patch()));
+  }
+  return result;
 }
 
 }  // namespace eigenscope

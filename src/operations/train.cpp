@@ -347,6 +347,12 @@ void describe(InputFields& f, TrainInput& in) {
               "steps of this part of the run, at most to the end of the run");
 }
 
+std::vector<TrainedModel> read_runs(const std::vector<File>& runs) {
+  std::vector<TrainedModel> models;
+  for (const File& run : runs) models.push_back(read_model(Safetensors(run)));
+  return models;
+}
+
 const Operation train_operation = operation<TrainInput, TrainJob>(
     "train", "Train small language models, with and without regularizers of the eigenspectrum",
     "eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out compared --csv\n"

@@ -1,4 +1,4 @@
-// Inputs of a training run: its settings and its text.
+// Inputs of training runs: settings and text of one, and those of labs on runs that are done.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 
 #include "contract/input.h"
 #include "training/settings.h"
+#include "training/training_file.h"
 
 namespace eigenscope {
 
@@ -23,5 +24,17 @@ struct TrainInput {
   Eigen::Index more = 0;
 };
 void describe(InputFields& f, TrainInput& in);
+
+/// The models of training runs. Errors as for read_model.
+std::vector<TrainedModel> read_runs(const std::vector<File>& runs);
+
+/// The input of a lab on training runs: its settings, the runs and a text.
+template <class Lab, class Settings>
+struct RunsInput : Settings {
+  std::vector<File> runs;
+  std::vector<std::byte> text;
+
+  Lab begin() const { return Lab(read_runs(runs), as_text(text), *this); }
+};
 
 }  // namespace eigenscope
