@@ -15,7 +15,7 @@
 #include "inference/token_patterns.h"
 #include "inference_models.h"
 #include "small_model.h"
-#include "text/write_tokenizer.h"
+#include "text/tokenizer.h"
 #include "training/export_file.h"
 
 using namespace eigenscope;

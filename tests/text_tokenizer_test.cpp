@@ -14,7 +14,6 @@
 #include "text/passages.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
-#include "text/write_tokenizer.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;

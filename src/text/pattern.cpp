@@ -204,7 +204,7 @@ class PatternCompiler {
       const unicode::Categories digits = unicode::categories_named("Nd");
       set.add(c == 'd' ? digits : ~digits);
     } else if (c == 'p' && accept(U"{Han}")) {
-      for (const unicode::Run& run : unicode::runs_of(unicode::RunTable::han)) set.add(run);
+      for (const unicode::Run& run : unicode::han()) set.add(run);
     } else if (c == 'p' || c == 'P') {
       const std::size_t end = std::min(text_.find(U'}', at_), text_.size());
       const std::string name = unicode::encode(text_.substr(at_, end - at_));

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "text/unicode.h"
-#include "text/unicode_tables.h"
 
 namespace eigenscope {
 

@@ -14,7 +14,6 @@
 #include "text/pre_tokenizer.h"
 #include "text/tokenizer_model.h"
 #include "text/tokenizer_stages.h"
-#include "text/vocabulary.h"
 
 namespace eigenscope {
 
@@ -71,5 +70,9 @@ class TextTokenizer {
   std::string name_;
   TokenizerStages stages_;
 };
+
+/// The tokenizer.json of a model that reads bytes, token k the byte k: byte-level BPE without merges,
+/// which TextTokenizer reads.
+std::string byte_tokenizer_json();
 
 }  // namespace eigenscope

@@ -1,159 +1,293 @@
 #include "text/tokenizer_model.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
+#include <queue>
 #include <string>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "io/json_events.h"
 #include "support/error.h"
-#include "text/tokenizer_stages.h"
+#include "text/unicode.h"
 
 namespace eigenscope {
 namespace {
 
-using VocabularyPointer = std::shared_ptr<const Vocabulary>;
-
-// Characters of a word, bytes of a unigram, of what is put before or behind a word: a hostile file could ask for hours of search.
-constexpr std::size_t kLongest = 1000;
-
-void check_length(const JsonNode& node, std::size_t bytes) {
-  if (bytes <= kLongest) return;
-  node.refuse("it must have at most " + std::to_string(kLongest) + " bytes, but has " +
-              std::to_string(bytes));
+std::uint64_t pair_key(int left, int right) {
+  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
-/// `standard` when it is null.
-std::string short_text(const JsonNode& node, const std::string& standard) {
-  const std::string text = node.text_or(standard);
-  check_length(node, text.size());
-  return text;
-}
+constexpr int kGone = std::numeric_limits<int>::min();
 
-/// The pair of a token and its score in a unigram's vocabulary.
-std::pair<std::string, double> read_scored(const JsonNode& node) {
-  const std::vector<JsonNode> pair = node.items();
-  if (pair.size() != 2) node.refuse("it must be a pair of a token and its score");
-  check_length(pair[0], pair[0].text().size());
-  return {pair[0].text(), pair[1].number()};
-}
+// Where neighbours merge by their text, a character that is no token is a negative symbol until all have merged.
+int symbol_of(char32_t unknown) { return ~static_cast<int>(unknown); }
 
-WordPiece read_word_piece(const JsonNode& model, VocabularyPointer vocabulary) {
-  WordPiece::Rules rules;
-  rules.unknown = known_token(*vocabulary, model.at("unk_token"));
-  rules.continuation = short_text(model.at("continuing_subword_prefix"), rules.continuation);
-  const JsonNode longest = model.at("max_input_chars_per_word");
-  if (!longest.is_null()) {
-    if (longest.natural() < 1 || longest.natural() > kLongest) {
-      longest.refuse("it must be from 1 to " + std::to_string(kLongest));
-    }
-    rules.longest_word = static_cast<std::size_t>(longest.natural());
-  }
-  return {std::move(vocabulary), std::move(rules)};
-}
+constexpr double kUnknownPenalty = 10;  // below the least likely token; SentencePiece's kUnkPenalty
 
-/// A merge is "left right" or ["left", "right"].
-std::pair<std::string, std::string> read_merge(const JsonNode& node) {
-  if (!node.is_text()) {
-    const std::vector<JsonNode> both = node.items();
-    if (both.size() != 2) node.refuse("it must be a pair of tokens");
-    return {both[0].text(), both[1].text()};
-  }
-  const std::string& text = node.text();
-  const std::size_t space = text.find(' ');
-  if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-    node.refuse("it must be two tokens with a space between, but is '" + shown_name(text) + "'");
-  }
-  return {text.substr(0, space), text.substr(space + 1)};
-}
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-BytePair read_byte_pair(const JsonNode& model, const VocabularyPointer& vocabulary) {
-  const JsonNode prefix = model.at("continuing_subword_prefix");
-  if (!prefix.text_or("").empty()) prefix.refuse("it must be empty; prefixes are not supported");
-  if (!model.at("dropout").is_null())
-    model.at("dropout").refuse("it must be null; dropout is not supported");
-  BytePair::Rules rules;
-  const JsonNode unknown = model.at("unk_token");
-  if (!unknown.text_or("").empty()) rules.unknown = known_token(*vocabulary, unknown);
-  rules.fuse_unknown = model.at("fuse_unk").flag(false);
-  rules.byte_fallback = model.at("byte_fallback").flag(false);
-  rules.whole_first = model.at("ignore_merges").flag(false);
-  rules.end = short_text(model.at("end_of_word_suffix"), "");
-  BytePair pairs(vocabulary, std::move(rules));
-  for (const JsonNode& node : model.at("merges").items()) {
-    const auto [left, right] = read_merge(node);
-    const auto id_of = [&](const std::string& token) {
-      const auto id = vocabulary->find(token);
-      if (!id) {
-        node.refuse("its tokens must be in the vocabulary, but '" + shown_name(token) + "' is not");
-      }
-      return *id;
-    };
-    pairs.add_merge(id_of(left), id_of(right), id_of(left + right));
-  }
-  return pairs;
-}
+constexpr int kUnknown = -1;
 
-Unigram read_unigram(const JsonNode& model, VocabularyPointer vocabulary) {
-  std::vector<double> scores;
-  for (const JsonNode& node : model.at("vocab").items()) scores.push_back(read_scored(node).second);
-  Unigram::Rules rules;
-  const JsonNode unknown = model.at("unk_id");
-  if (!unknown.is_null()) {
-    if (unknown.natural() >= scores.size()) {
-      unknown.refuse("it must be below the size of the vocabulary, " +
-                     std::to_string(scores.size()));
-    }
-    rules.unknown = static_cast<int>(unknown.natural());
-  }
-  rules.byte_fallback = model.at("byte_fallback").flag(false);
-  return {std::move(vocabulary), std::move(scores), rules};
-}
-
-/// Files of older versions do not name the type of their model.
-std::string model_type(const JsonNode& model) {
-  const std::string type = model.type();
-  if (!type.empty()) return type;
-  if (!model.at("merges").is_null()) return "BPE";
-  if (model.at("vocab").is_list()) return "Unigram";
-  return model.at("continuing_subword_prefix").is_null() ? "" : "WordPiece";
-}
+/// The best way to cut the characters up to a place: its score, and its last token.
+struct Path {
+  double score = kNever;
+  std::size_t start = 0;
+  int token = kUnknown;
+};
 
 }  // namespace
 
-std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
-  auto vocabulary = std::make_shared<Vocabulary>();
-  const JsonNode vocab = root.at("model").at("vocab");
-  std::uint64_t size = 0;  // of the vocabulary, then the id of the next added token
-  if (vocab.is_list()) {
-    for (const JsonNode& node : vocab.items()) vocabulary->add(read_scored(node).first, size++);
-  } else {
-    for (const auto& [token, id] : vocab.object()) {
-      vocabulary->add(token, JsonNode(&id, shown_name(token)).natural());
-      ++size;
-    }
+void Vocabulary::add(const std::string& token, std::uint64_t id) {
+  if (id >= kMostTokens) {
+    refuse_item(token, {"its id ", std::to_string(id), " is out of range; it must be below ",
+                        std::to_string(kMostTokens)});
   }
-  if (size == 0) vocab.refuse("it must have at least one token");
-  for (const JsonNode& added : root.at("added_tokens").optional_items()) {
-    const std::string& content = added.at("content").text();
-    if (content.empty()) continue;
-    // Whatever id the file gives it. Source: Hugging Face's `tokenizers`, AddedVocabulary::add_tokens.
-    const std::optional<int> known = vocabulary->find(content);
-    const std::uint64_t id = known ? static_cast<std::uint64_t>(*known) : size;
-    vocabulary->add(content, id);
-    size = std::max(size, id + 1);
+  const int number = static_cast<int>(id);
+  const auto [place, is_new] = tokens_.emplace(number, token);
+  if (!is_new && place->second != token) {
+    refuse_item(token, {"its id ", std::to_string(id), " is also that of '",
+                        shown_name(place->second), "'"});
   }
-  return vocabulary;
+  ids_[token] = number;
+  longest_ = std::max(longest_, token.size());
 }
 
-TokenizerModel read_tokenizer_model(const JsonNode& model, VocabularyPointer vocabulary) {
-  const std::string type = model_type(model);
-  if (type == "WordPiece") return read_word_piece(model, std::move(vocabulary));
-  if (type == "BPE") return read_byte_pair(model, vocabulary);
-  if (type == "Unigram") return read_unigram(model, std::move(vocabulary));
-  model.refuse_type("BPE, Unigram and WordPiece");
+std::optional<int> Vocabulary::find(const std::string& token) const {
+  const auto entry = ids_.find(token);
+  if (entry == ids_.end()) return std::nullopt;
+  return entry->second;
+}
+
+std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) const {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::vector<int> ids;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const auto id = find({'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15u], '>'});
+    if (!id) return std::nullopt;
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+const std::string& Vocabulary::token(int id) const {
+  const auto entry = tokens_.find(id);
+  if (entry == tokens_.end()) {
+    throw InvalidArgument("token", "be the id of a token", "found " + std::to_string(id));
+  }
+  return entry->second;
+}
+
+WordPiece::WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Rules rules)
+    : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)) {}
+
+void WordPiece::append(std::u32string_view word, std::vector<int>& ids) const {
+  const std::size_t before = ids.size();
+  if (word.size() > rules_.longest_word) {
+    ids.push_back(rules_.unknown);
+    return;
+  }
+  for (std::size_t start = 0; start < word.size();) {
+    std::optional<int> id;
+    // No token is longer than the longest in bytes, of which a character has at least one.
+    std::size_t length = std::min(word.size() - start, vocabulary_->longest());
+    for (; length > 0; --length) {
+      const std::string piece = unicode::encode(word.substr(start, length));
+      id = vocabulary_->find(start == 0 ? piece : rules_.continuation + piece);
+      if (id) break;
+    }
+    if (!id) {
+      ids.resize(before);
+      ids.push_back(rules_.unknown);
+      return;
+    }
+    ids.push_back(*id);
+    start += length;
+  }
+}
+
+void BytePair::add_merge(int left, int right, int merged) {
+  merges_[pair_key(left, right)] = {next_rank_++, merged};
+}
+
+void BytePair::merge_by_scores(const std::vector<double>& scores) {
+  std::vector<double> order = scores;
+  std::sort(order.begin(), order.end(), std::greater<>());
+  ranks_.clear();
+  for (const double score : scores) {
+    const auto place = std::lower_bound(order.begin(), order.end(), score, std::greater<>());
+    ranks_.push_back(static_cast<std::uint32_t>(place - order.begin()));
+  }
+}
+
+std::string BytePair::text_of(int symbol) const {
+  if (symbol >= 0) return vocabulary_->token(symbol);
+  const auto unknown = static_cast<char32_t>(~symbol);
+  return unicode::encode({&unknown, 1});
+}
+
+std::optional<BytePair::Merge> BytePair::find_merge(int left, int right) const {
+  if (!ranks_.empty()) {
+    const auto id = vocabulary_->find(text_of(left) + text_of(right));
+    if (!id) return std::nullopt;
+    return Merge{ranks_[static_cast<std::size_t>(*id)], *id};
+  }
+  const auto merge = merges_.find(pair_key(left, right));
+  if (merge == merges_.end()) return std::nullopt;
+  return merge->second;
+}
+
+void BytePair::append_unknown(const std::string& text, std::vector<int>& symbols) const {
+  if (rules_.byte_fallback) {
+    if (const auto ids = vocabulary_->bytes_of(text)) {
+      symbols.insert(symbols.end(), ids->begin(), ids->end());
+      return;
+    }
+  }
+  if (!rules_.unknown) {
+    throw InvalidArgument("text", "have characters of the vocabulary",
+                          "it has no token for '" + text + "'");
+  }
+  if (!rules_.fuse_unknown || symbols.empty() || symbols.back() != *rules_.unknown) {
+    symbols.push_back(*rules_.unknown);
+  }
+}
+
+// Neighbours are linked, and a queue holds the pairs that can merge by rank, then place: n log n for
+// a piece of any length. An entry is stale when one of its two has merged elsewhere since.
+void BytePair::merge(std::vector<int>& symbols) const {
+  const int size = static_cast<int>(symbols.size());
+  std::vector<int> next(symbols.size()), previous(symbols.size());
+  for (int i = 0; i < size; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    next[place] = i + 1;
+    previous[place] = i - 1;
+  }
+  const auto at = [](auto& list, int i) -> int& { return list[static_cast<std::size_t>(i)]; };
+  using Entry = std::tuple<std::uint32_t, int, int, int, int>;  // rank, place, left, right, result
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  const auto offer = [&](int i) {
+    if (i < 0 || at(next, i) >= size) return;
+    const int left = at(symbols, i), right = at(symbols, at(next, i));
+    if (const auto merge = find_merge(left, right)) {
+      queue.emplace(merge->rank, i, left, right, merge->result);
+    }
+  };
+  for (int i = 0; i + 1 < size; ++i) offer(i);
+  while (!queue.empty()) {
+    const auto [rank, i, left, right, result] = queue.top();
+    queue.pop();
+    const int j = at(next, i);
+    if (at(symbols, i) != left || j >= size || at(symbols, j) != right) continue;
+    at(symbols, i) = result;
+    at(symbols, j) = kGone;
+    at(next, i) = at(next, j);
+    if (at(next, j) < size) at(previous, at(next, j)) = i;
+    offer(at(previous, i));
+    offer(i);
+  }
+  std::erase(symbols, kGone);
+}
+
+void BytePair::append(std::u32string_view piece, std::vector<int>& ids) const {
+  if (rules_.whole_first) {
+    if (const auto id = vocabulary_->find(unicode::encode(piece))) {
+      ids.push_back(*id);
+      return;
+    }
+  }
+  std::vector<int> symbols;
+  for (std::size_t k = 0; k < piece.size(); ++k) {
+    const bool last = k + 1 == piece.size();
+    const std::string text = unicode::encode(piece.substr(k, 1)) + (last ? rules_.end : "");
+    if (const auto id = vocabulary_->find(text)) {
+      symbols.push_back(*id);
+    } else if (!ranks_.empty()) {
+      symbols.push_back(symbol_of(piece[k]));
+    } else {
+      append_unknown(text, symbols);
+    }
+  }
+  merge(symbols);
+  for (const int symbol : symbols) {
+    if (symbol >= 0) {
+      ids.push_back(symbol);
+    } else {
+      append_unknown(text_of(symbol), ids);
+    }
+  }
+}
+
+Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
+                 Rules rules)
+    : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), longest_(0), rules_(rules) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t id = 0; id < scores_.size(); ++id) {
+    if (scores_[id] == kNever) continue;
+    least = std::min(least, scores_[id]);
+    longest_ = std::max(longest_, vocabulary_->token(static_cast<int>(id)).size());
+  }
+  unknown_score_ = least - kUnknownPenalty;
+  if (rules_.unknown) scores_[static_cast<std::size_t>(*rules_.unknown)] = unknown_score_;
+}
+
+void Unigram::append_unknown(std::string_view characters, std::vector<int>& ids) const {
+  if (rules_.byte_fallback) {
+    if (const auto bytes = vocabulary_->bytes_of(characters)) {
+      ids.insert(ids.end(), bytes->begin(), bytes->end());
+      return;
+    }
+  }
+  if (!rules_.unknown) {
+    throw InvalidArgument("text", "have characters of the vocabulary",
+                          "it has no tokens for '" + std::string(characters) + "'");
+  }
+  ids.push_back(*rules_.unknown);
+}
+
+void Unigram::append(std::u32string_view piece, std::vector<int>& ids) const {
+  std::vector<Path> paths(piece.size() + 1);
+  paths[0].score = 0;
+  const auto offer = [&](std::size_t start, std::size_t end, double score, int token) {
+    const double sum = paths[start].score + score;
+    // Of equal sums the first stays, the one with the longest last token.
+    if (sum > paths[end].score) paths[end] = {sum, start, token};
+  };
+  for (std::size_t start = 0; start < piece.size(); ++start) {
+    std::string token;
+    bool has_single = false;
+    for (std::size_t end = start + 1; end <= piece.size(); ++end) {
+      unicode::append(token, piece[end - 1]);
+      if (token.size() > longest_) break;
+      const auto id = vocabulary_->find(token);
+      if (!id || static_cast<std::size_t>(*id) >= scores_.size()) continue;
+      const double score = scores_[static_cast<std::size_t>(*id)];
+      if (score == kNever) continue;
+      offer(start, end, score, *id);
+      has_single = has_single || end == start + 1;
+    }
+    if (!has_single) offer(start, start + 1, unknown_score_, kUnknown);
+  }
+  std::vector<std::pair<Path, std::size_t>> tokens;  // with their ends, the last first
+  for (std::size_t end = piece.size(); end > 0; end = paths[end].start) {
+    const Path& path = paths[end];
+    if (path.token == kUnknown && !tokens.empty() && tokens.back().first.token == kUnknown) {
+      tokens.back().first.start = path.start;
+    } else {
+      tokens.emplace_back(path, end);
+    }
+  }
+  for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
+    const auto& [path, end] = *token;
+    if (path.token == kUnknown) {
+      append_unknown(unicode::encode(piece.substr(path.start, end - path.start)), ids);
+    } else {
+      ids.push_back(path.token);
+    }
+  }
 }
 
 }  // namespace eigenscope

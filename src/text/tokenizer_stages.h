@@ -7,7 +7,7 @@
 #include "text/json_node.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
-#include "text/vocabulary.h"
+#include "text/tokenizer_model.h"
 
 namespace eigenscope {
 

@@ -1,15 +1,160 @@
 #include "text/unicode.h"
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "support/error.h"
 #include "text/unicode_packed.h"
-#include "text/unicode_tables.h"
 
 namespace eigenscope::unicode {
 namespace {
 
+// The facts of Unicode as sorted tables. They are generated, packed, and unpacked at the first use.
+
+/// A character and its full decomposition.
+struct Decomposition {
+  char32_t character;
+  std::u32string parts;
+};
+
+/// Primary composites by their two characters.
+using Compositions = std::map<std::pair<char32_t, char32_t>, char32_t>;
+
+enum class RunTable {
+  categories,         ///< their values: places in kCategoryNames of unicode_packed.h
+  han,                ///< script Han
+  lower,              ///< their values: how far away the lower-case forms lie
+  combining_classes,  ///< ranks of the canonical combining class among the classes above 0, from 1
+};
+
+/// The entry of a sorted table that begins at or before `c`, or nullptr.
+template <class Entry>
+const Entry* entry_before(std::span<const Entry> table, char32_t c, char32_t Entry::*first) {
+  if (c < table.front().*first) return nullptr;  // most characters of most texts
+  const auto after =
+      std::upper_bound(table.begin(), table.end(), c,
+                       [&](char32_t value, const Entry& entry) { return value < entry.*first; });
+  return &*(after - 1);
+}
+
+/// The run of a sorted table that has `c`, or nullptr.
+const Run* run_of(std::span<const Run> table, char32_t c) {
+  const Run* const run = entry_before(table, c, &Run::first);
+  const bool is_in = run != nullptr && c <= run->last && (c - run->first) % run->step == 0;
+  return is_in ? run : nullptr;
+}
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view digits) : digits_(digits) {}
+
+  bool is_done() const { return digits_.empty(); }
+
+  std::uint32_t natural() {
+    std::uint32_t number = 0;
+    for (int shift = 0;; shift += 5) {
+      const auto digit = static_cast<std::uint32_t>(kDigits.find(digits_.front()));
+      digits_.remove_prefix(1);
+      number |= (digit & 31u) << shift;
+      if (digit < 32) return number;
+    }
+  }
+
+  std::int32_t integer() {
+    const std::uint32_t number = natural();
+    const auto half = static_cast<std::int32_t>(number >> 1);
+    return number % 2 == 0 ? half : -half - 1;
+  }
+
+ private:
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string_view digits_;
+};
+
+std::vector<Run> unpacked_runs(std::string_view digits, bool have_values = false) {
+  std::vector<Run> runs;
+  char32_t before = 0;
+  for (Unpacker unpacker(digits); !unpacker.is_done();) {
+    const char32_t first = before + unpacker.natural();
+    const std::uint32_t length = unpacker.natural(), step = 1 + length % 2;
+    before = first + length / 2 * step;
+    runs.push_back({first, before, step, have_values ? unpacker.integer() : 0});
+  }
+  return runs;
+}
+
+std::vector<Decomposition> unpacked_decompositions(std::string_view digits) {
+  std::vector<Decomposition> rows;
+  Decomposition row{};
+  for (Unpacker unpacker(digits); !unpacker.is_done();) {
+    const std::uint32_t step = unpacker.natural(), length = unpacker.natural();
+    std::vector<std::int32_t> differences(length / 2);
+    for (std::int32_t& difference : differences) difference = unpacker.integer();
+    const std::uint32_t count = length % 2 == 0 ? 1 : 2 + unpacker.natural();
+    row.parts.resize(differences.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      row.character += step;
+      for (std::size_t k = 0; k < differences.size(); ++k) {
+        row.parts[k] += static_cast<char32_t>(differences[k]);
+      }
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::span<const Run> runs_of(RunTable table) {
+  static const std::array kTables{
+      unpacked_runs(packed::kCategories, true),
+      unpacked_runs(packed::kHan),
+      unpacked_runs(packed::kLower, true),
+      unpacked_runs(packed::kCombiningClasses, true),
+  };
+  return kTables[static_cast<std::size_t>(table)];
+}
+
+/// NFD, except of Hangul syllables.
+std::span<const Decomposition> canonical() {
+  static const auto kRows = unpacked_decompositions(packed::kCanonical);
+  return kRows;
+}
+
+/// NFKD, where it differs from NFD.
+std::span<const Decomposition> compatible() {
+  static const auto kRows = unpacked_decompositions(packed::kCompatible);
+  return kRows;
+}
+
+/// A composite joins its last part with what the parts before it compose to.
+Compositions inverse_decompositions() {
+  const std::vector<Run> excluded = unpacked_runs(packed::kNotComposed);
+  std::map<std::u32string, char32_t> by_parts;
+  for (const Decomposition& row : canonical()) {
+    if (row.parts.size() > 1 && run_of(excluded, row.character) == nullptr) {
+      by_parts.emplace(row.parts, row.character);
+    }
+  }
+  Compositions pairs;
+  for (const auto& [parts, composite] : by_parts) {
+    const std::u32string rest = parts.substr(0, parts.size() - 1);
+    pairs[{rest.size() == 1 ? rest[0] : by_parts.at(rest), parts.back()}] = composite;
+  }
+  return pairs;
+}
+
+/// Except Hangul syllables.
+const Compositions& compositions() {
+  static const Compositions kPairs = inverse_decompositions();
+  return kPairs;
+}
+
 using packed::kCategoryNames;
+
 constexpr std::size_t kUnassigned = kCategoryNames.size();
 
 constexpr Categories bit(std::size_t category) { return Categories{1} << category; }
@@ -53,6 +198,86 @@ std::size_t sequence_length(unsigned char lead) {
   if (lead < 0xe0) return 2;
   if (lead < 0xf0) return 3;
   return lead < 0xf5 ? 4 : 0;
+}
+
+// Hangul syllables (lead, vowel, tail), Unicode standard, 3.12.
+constexpr char32_t kSyllables = 0xac00, kLeads = 0x1100, kVowels = 0x1161, kTails = 0x11a7;
+constexpr char32_t kLeadCount = 19, kVowelCount = 21, kTailCount = 28;
+constexpr char32_t kSyllableCount = kLeadCount * kVowelCount * kTailCount;
+
+bool lies_in(char32_t c, char32_t first, char32_t count) { return c >= first && c - first < count; }
+
+std::int32_t combining_rank(char32_t c) {
+  const Run* const run = run_of(runs_of(RunTable::combining_classes), c);
+  return run == nullptr ? 0 : run->value;
+}
+
+const Decomposition* find(std::span<const Decomposition> table, char32_t c) {
+  const Decomposition* const entry = entry_before(table, c, &Decomposition::character);
+  return entry != nullptr && entry->character == c ? entry : nullptr;
+}
+
+void append_decomposed(std::u32string& text, char32_t c, bool compatible_too) {
+  if (lies_in(c, kSyllables, kSyllableCount)) {
+    const char32_t syllable = c - kSyllables;
+    text += kLeads + syllable / (kVowelCount * kTailCount);
+    text += kVowels + syllable / kTailCount % kVowelCount;
+    if (syllable % kTailCount != 0) text += kTails + syllable % kTailCount;
+    return;
+  }
+  const Decomposition* entry = compatible_too ? find(compatible(), c) : nullptr;
+  if (entry == nullptr) entry = find(canonical(), c);
+  if (entry == nullptr) {
+    text += c;
+    return;
+  }
+  text += entry->parts;
+}
+
+/// Sorts each run of combining characters by class, keeping the order within one.
+void reorder(std::u32string& text) {
+  const auto is_starter = [](char32_t c) { return combining_rank(c) == 0; };
+  for (auto begin = text.begin(); begin != text.end();) {
+    begin = std::find_if_not(begin, text.end(), is_starter);
+    const auto end = std::find_if(begin, text.end(), is_starter);
+    std::stable_sort(begin, end,
+                     [](char32_t a, char32_t b) { return combining_rank(a) < combining_rank(b); });
+    begin = end;
+  }
+}
+
+std::optional<char32_t> composite(char32_t first, char32_t second) {
+  if (lies_in(first, kLeads, kLeadCount) && lies_in(second, kVowels, kVowelCount)) {
+    return kSyllables + ((first - kLeads) * kVowelCount + second - kVowels) * kTailCount;
+  }
+  if (lies_in(first, kSyllables, kSyllableCount) && (first - kSyllables) % kTailCount == 0 &&
+      lies_in(second, kTails + 1, kTailCount - 1)) {
+    return first + second - kTails;
+  }
+  const auto composition = compositions().find({first, second});
+  if (composition == compositions().end()) return std::nullopt;
+  return composition->second;
+}
+
+/// A character joins the last starter unless one of the same or a higher class stands between.
+std::u32string composed(std::u32string_view text) {
+  std::u32string out;
+  std::optional<std::size_t> starter;
+  std::int32_t last = 0;  // class of the last character that stayed behind the starter
+  for (const char32_t c : text) {
+    const std::int32_t rank = combining_rank(c);
+    const bool adjacent = starter && *starter + 1 == out.size();
+    if (starter && (adjacent || last < rank)) {
+      if (const auto joined = composite(out[*starter], c)) {
+        out[*starter] = *joined;
+        continue;
+      }
+    }
+    if (rank == 0) starter = out.size();
+    last = rank;
+    out += c;
+  }
+  return out;
 }
 
 }  // namespace
@@ -132,6 +357,17 @@ void append_lower(std::u32string& text, char32_t c) {
   }
   const Run* const run = run_of(runs_of(RunTable::lower), c);
   text += run == nullptr ? c : c + static_cast<char32_t>(run->value);
+}
+
+std::span<const Run> han() { return runs_of(RunTable::han); }
+
+std::u32string normalized(std::u32string_view text, NormalForm form) {
+  const bool compatible_too = form == NormalForm::nfkc || form == NormalForm::nfkd;
+  std::u32string out;
+  out.reserve(text.size());
+  for (const char32_t c : text) append_decomposed(out, c, compatible_too);
+  reorder(out);
+  return form == NormalForm::nfc || form == NormalForm::nfkc ? composed(out) : out;
 }
 
 }  // namespace eigenscope::unicode

@@ -1,7 +1,8 @@
-// Characters as the tokenizers see them: UTF-8, kinds of characters, lower case.
+// Characters as the tokenizers see them: UTF-8, kinds of characters, lower case, normalization forms.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,5 +40,19 @@ bool is_chinese(char32_t c);          ///< the blocks of CJK ideographs that BER
 
 /// Appends the lower-case form of `c`: the simple one, and "i" with a dot above for U+0130.
 void append_lower(std::u32string& text, char32_t c);
+
+/// Code points first, first + step, ... last, of one kind or with one value.
+struct Run {
+  char32_t first, last;
+  std::uint32_t step = 1;
+  std::int32_t value = 0;
+};
+
+std::span<const Run> han();  ///< the characters of the script Han
+
+enum class NormalForm { nfc, nfd, nfkc, nfkd };
+
+/// The normalization form of a text (Unicode Standard Annex 15).
+std::u32string normalized(std::u32string_view text, NormalForm form);
 
 }  // namespace eigenscope::unicode

@@ -10,7 +10,7 @@
 #include "contract/input.h"
 #include "io/replace_file.h"
 #include "support/error.h"
-#include "text/write_tokenizer.h"
+#include "text/tokenizer.h"
 #include "training/export_file.h"
 #include "training/training_file.h"
 
