@@ -8,9 +8,9 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "nn/activation.h"
-#include "nn/loss.h"
+#include "nn/tokens.h"
 #include "small_run.h"
-#include "training/masked_tokens.h"
+#include "training/text.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;

@@ -1,8 +1,8 @@
 // Pictures: PPM files, Pillow's resizing, what preprocessor_config.json asks for.
+#include "picture/picture.h"
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "paths.h"
-#include "picture/orientation.h"
 #include "picture/preprocessor.h"
 
 using namespace eigenscope;

@@ -8,8 +8,8 @@
 #include "paths.h"
 #include "propagation/phase_map.h"
 #include "spectrum/ensemble.h"
+#include "support/decompositions.h"
 #include "support/error.h"
-#include "support/orthonormal.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;

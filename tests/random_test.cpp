@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "support/orthonormal.h"
+#include "support/decompositions.h"
 #include "support/vector_math.h"
 #include "test_matrices.h"
 

@@ -12,7 +12,7 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
-#include "inference/token_patterns.h"
+#include "inference/text_attention.h"
 #include "inference_models.h"
 #include "small_model.h"
 #include "text/tokenizer.h"

@@ -9,7 +9,6 @@
 #include "attention/softmax.h"
 #include "catch.h"
 #include "simulation/gaussian_rows.h"
-#include "simulation/sweep.h"
 #include "support/error.h"
 #include "test_matrices.h"
 

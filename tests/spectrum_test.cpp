@@ -19,9 +19,8 @@
 #include "spectrum/weight_distance.h"
 #include "spectrum/weighted_spectrum.h"
 #include "support/bits.h"
+#include "support/decompositions.h"
 #include "support/error.h"
-#include "support/orthonormal.h"
-#include "support/symmetric_eigen.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;

@@ -8,12 +8,11 @@
 #include "catch.h"
 #include "statistics/bootstrap.h"
 #include "statistics/drift.h"
+#include "statistics/estimate.h"
 #include "statistics/holm.h"
-#include "statistics/jackknife.h"
 #include "statistics/paired_test.h"
 #include "statistics/permuted_correlation.h"
 #include "statistics/rank_correlation.h"
-#include "statistics/share.h"
 #include "support/error.h"
 #include "test_matrices.h"
 

@@ -6,13 +6,13 @@
 #include "checkpoint_failure.h"
 #include "nn/activation.h"
 #include "nn/attention.h"
-#include "nn/loss.h"
+#include "nn/tokens.h"
 #include "small_model.h"
 #include "small_run.h"
 #include "test_matrices.h"
 #include "training/export_file.h"
-#include "training/masked_tokens.h"
 #include "training/offset_mask.h"
+#include "training/text.h"
 #include "training/text_sampler.h"
 
 using namespace eigenscope;

@@ -17,7 +17,6 @@
 #include "training/fault.h"
 #include "training/logit_parts.h"
 #include "training/projections.h"
-#include "training/step_limits.h"
 #include "training/trainer.h"
 
 using namespace eigenscope;

@@ -11,7 +11,7 @@
 #include "spectrum/eigenvalues.h"
 #include "spectrum/traces.h"
 #include "test_matrices.h"
-#include "training/regularizers/effective_head.h"
+#include "training/regularizers/penalty.h"
 #include "training/trainer.h"
 
 using namespace eigenscope;

@@ -8,11 +8,10 @@
 
 #include "checkpoint/open_checkpoint.h"
 #include "cli/checkpoint_options.h"
+#include "cli/inputs.h"
 #include "cli/json_result.h"
-#include "cli/picture_input.h"
 #include "cli/progress.h"
 #include "cli/runs/checkpoint_grid.h"
-#include "cli/text_input.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {

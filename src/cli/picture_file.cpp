@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "picture/orientation.h"
 #include "picture/picture.h"
 #include "support/error.h"
 

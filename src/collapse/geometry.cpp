@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/decompositions.h"
 #include "support/gemm.h"
-#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {

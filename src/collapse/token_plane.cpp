@@ -6,8 +6,8 @@
 
 #include "attention/attention.h"
 #include "collapse/geometry.h"
+#include "support/decompositions.h"
 #include "support/gemm.h"
-#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "support/decompositions.h"
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/normal_matrix.h"
-#include "support/orthonormal.h"
 #include "support/shared_parameters.h"
 
 namespace eigenscope {

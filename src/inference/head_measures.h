@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "attention/row_sums.h"
+#include "attention/softmax.h"
 #include "inference/layer.h"
 #include "text/passages.h"
 

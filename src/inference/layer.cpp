@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "nn/attention.h"
-#include "nn/linear.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "support/vector_math.h"

@@ -9,7 +9,7 @@
 #include "checkpoint/config_keys.h"
 #include "checkpoint/quantization.h"
 #include "io/json_events.h"
-#include "nn/linear.h"
+#include "nn/mlp.h"
 #include "support/error.h"
 #include "support/finite.h"
 

@@ -4,8 +4,63 @@
 #include <utility>
 
 namespace eigenscope {
+namespace {
 
 using Eigen::Index;
+
+/// Inserts a weight into the `most` largest, in their order; of equal ones the first stays before.
+void insert(std::vector<LargestWeight>& listed, const LargestWeight& weight, std::size_t most) {
+  if (weight.weight == 0) return;
+  listed.push_back(weight);
+  for (std::size_t at = listed.size() - 1; at > 0; --at) {
+    if (!(listed[at].weight > listed[at - 1].weight)) break;
+    std::swap(listed[at], listed[at - 1]);
+  }
+  if (listed.size() > most) listed.pop_back();
+}
+
+}  // namespace
+
+void PatternMeter::Mean::add(double weight) {
+  sum += weight;
+  queries += 1;
+}
+
+PatternMeter::Mean& PatternMeter::Mean::operator+=(const Mean& other) {
+  sum += other.sum;
+  queries += other.queries;
+  return *this;
+}
+
+void PatternMeter::add(const Eigen::MatrixXf& weights, std::span<const int> ids) {
+  const auto weight = [&](std::size_t key, std::size_t query) {
+    return static_cast<double>(weights(static_cast<Index>(key), static_cast<Index>(query)));
+  };
+  for (std::size_t query = 1; query < ids.size(); ++query) {
+    previous_.add(weight(query - 1, query));
+    double duplicate = 0;
+    std::size_t after = 0;  // the latest earlier token of the same id, and one; 0 for none
+    for (std::size_t key = 0; key < query; ++key) {
+      if (ids[key] != ids[query]) continue;
+      duplicate += weight(key, query);
+      after = key + 1;
+    }
+    if (after == 0) continue;
+    duplicate_.add(duplicate);
+    if (after < query) induction_.add(weight(after, query));
+  }
+}
+
+PatternMeter& PatternMeter::operator+=(const PatternMeter& other) {
+  previous_ += other.previous_;
+  duplicate_ += other.duplicate_;
+  induction_ += other.induction_;
+  return *this;
+}
+
+PatternScores PatternMeter::scores() const {
+  return {previous_.value(), duplicate_.value(), induction_.value()};
+}
 
 TextAttention::TextAttention(std::shared_ptr<const Transformer> model,
                              std::vector<Passage> passages, bool keep_weights, Index listed,
@@ -26,21 +81,6 @@ LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sin
   }
   return largest;
 }
-
-namespace {
-
-/// Inserts a weight into the `most` largest, in their order; of equal ones the first stays before.
-void insert(std::vector<LargestWeight>& listed, const LargestWeight& weight, std::size_t most) {
-  if (weight.weight == 0) return;
-  listed.push_back(weight);
-  for (std::size_t at = listed.size() - 1; at > 0; --at) {
-    if (!(listed[at].weight > listed[at - 1].weight)) break;
-    std::swap(listed[at], listed[at - 1]);
-  }
-  if (listed.size() > most) listed.pop_back();
-}
-
-}  // namespace
 
 bool TextAttention::advance(double work) {
   for (double left = work; left >= 0 && !pass_.done();) {

@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 
-#include "labs/estimate_over.h"
+#include "statistics/estimate.h"
+#include "support/decompositions.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
 #include "support/shared_parameters.h"
-#include "support/symmetric_eigen.h"
 
 namespace eigenscope {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "labs/estimate_over.h"
+#include "statistics/estimate.h"
 #include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"

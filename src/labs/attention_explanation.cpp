@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "labs/estimate_over.h"
 #include "labs/head_outputs.h"
+#include "statistics/estimate.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "support/vector_of.h"

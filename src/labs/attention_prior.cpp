@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "attention/softmax.h"
-#include "labs/estimate_over.h"
+#include "statistics/estimate.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "support/random.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "labs/estimate_over.h"
 #include "labs/head_outputs.h"
+#include "statistics/estimate.h"
 #include "statistics/rank_correlation.h"
 #include "support/argsort.h"
 #include "support/error.h"

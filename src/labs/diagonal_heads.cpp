@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "labs/estimate_over.h"
+#include "statistics/estimate.h"
 #include "support/vector_of.h"
 
 namespace eigenscope {

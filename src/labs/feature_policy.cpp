@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "nn/linear.h"
-#include "nn/loss.h"
+#include "nn/mlp.h"
+#include "nn/tokens.h"
 #include "support/lanes.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"

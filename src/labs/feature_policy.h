@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "nn/attention.h"
-#include "nn/embedding.h"
 #include "nn/mlp.h"
 #include "nn/tensor.h"
+#include "nn/tokens.h"
 #include "support/choice.h"
 
 namespace eigenscope {

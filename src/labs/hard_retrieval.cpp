@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string>
 
-#include "labs/estimate_over.h"
 #include "statistics/bootstrap.h"
+#include "statistics/estimate.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"

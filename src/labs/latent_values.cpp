@@ -4,8 +4,8 @@
 #include <limits>
 #include <numbers>
 
-#include "labs/estimate_over.h"
 #include "labs/latent_posterior.h"
+#include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"

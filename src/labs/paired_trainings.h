@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "labs/estimate_over.h"
+#include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "training/adamw.h"

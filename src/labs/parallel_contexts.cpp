@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "attention/softmax.h"
-#include "labs/estimate_over.h"
 #include "spectrum/traces.h"
+#include "statistics/estimate.h"
 #include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "labs/estimate_over.h"
 #include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/gemm.h"

@@ -12,7 +12,6 @@
 #include "labs/lbfgs.h"
 #include "labs/position_theory.h"
 #include "statistics/estimate.h"
-#include "statistics/share.h"
 #include "support/parameter.h"
 
 namespace eigenscope {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "support/symmetric_eigen.h"
+#include "support/decompositions.h"
 
 namespace eigenscope {
 namespace {

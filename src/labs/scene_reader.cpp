@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nn/attention.h"
-#include "nn/linear.h"
-#include "nn/loss.h"
+#include "nn/mlp.h"
+#include "nn/tokens.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "nn/embedding.h"
 #include "nn/tensor.h"
+#include "nn/tokens.h"
 #include "spectrum/traces.h"
 
 namespace eigenscope {

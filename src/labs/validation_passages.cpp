@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "nn/loss.h"
+#include "nn/tokens.h"
 #include "support/error.h"
-#include "training/masked_tokens.h"
+#include "training/text.h"
 
 namespace eigenscope {
 

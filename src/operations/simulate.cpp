@@ -7,7 +7,6 @@
 #include "propagation/phase_map.h"
 #include "simulation/gaussian_rows.h"
 #include "simulation/simulation.h"
-#include "simulation/sweep.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"
 

@@ -1,10 +1,12 @@
-// Pictures in memory, and as files without compression.
+// Pictures in memory and as files without compression, and upright where the camera was held
+// otherwise, by the EXIF data of a JPEG file (CIPA DC-008, tag 0x0112).
 #pragma once
 
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace eigenscope {
@@ -27,5 +29,11 @@ void check_size(std::uint64_t width, std::uint64_t height,
 
 /// Appends the picture as such a file.
 void append_ppm(const Picture& picture, std::vector<std::byte>& bytes);
+
+/// The orientation in [1, 8] that the bytes of a JPEG file name; 1, as stored, without one or with damaged data.
+int exif_orientation(std::string_view jpeg);
+
+/// The picture upright, of an orientation in [1, 8].
+Picture upright(Picture picture, int orientation);
 
 }  // namespace eigenscope

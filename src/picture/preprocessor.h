@@ -1,4 +1,5 @@
-// Preparation of a picture for the first layer of a model, as preprocessor_config.json describes it.
+// Preparation of a picture for the first layer of a model, as preprocessor_config.json describes
+// it: another size, and normalized pixels by patch.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,9 +9,18 @@
 
 #include "checkpoint/config.h"
 #include "picture/picture.h"
-#include "picture/resize.h"
 
 namespace eigenscope {
+
+enum class ResizeFilter { bilinear, bicubic };
+
+/// The picture in `width` x `height` pixels, with the bits of Pillow's Image.resize: separable, columns before rows,
+/// the filter widened by the factor by which a side shrinks, weights of 22 bits, each pass rounded to 8 bits.
+Picture resized(const Picture& picture, Eigen::Index width, Eigen::Index height,
+                ResizeFilter filter);
+
+/// Its middle, whose sides are at most those of the picture.
+Picture center_cropped(const Picture& picture, Eigen::Index width, Eigen::Index height);
 
 class Preprocessor {
  public:

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "statistics/jackknife.h"
+#include "statistics/estimate.h"
 #include "support/shared_parameters.h"
 #include "support/vector_math.h"
 

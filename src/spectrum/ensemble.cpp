@@ -5,9 +5,9 @@
 #include <string>
 
 #include "spectrum/eigenvalues.h"
+#include "support/decompositions.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
-#include "support/orthonormal.h"
 #include "support/shared_parameters.h"
 
 namespace eigenscope {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "spectrum/eigenvalues.h"
+#include "support/decompositions.h"
 #include "support/error.h"
 #include "support/gemm.h"
-#include "support/symmetric_eigen.h"
 #include "support/vector_width.h"
 
 namespace eigenscope {

@@ -13,7 +13,7 @@
 #include "support/error.h"
 #include "training/adamw.h"
 #include "training/logit_parts.h"
-#include "training/step_limits.h"
+#include "training/projections.h"
 
 namespace eigenscope {
 namespace {

@@ -4,11 +4,9 @@
 #include <cmath>
 
 #include "nn/activation.h"
-#include "nn/head_norm.h"
-#include "nn/linear.h"
-#include "nn/loss.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
+#include "nn/tokens.h"
 #include "support/error.h"
 #include "support/gemm.h"
 

@@ -7,9 +7,9 @@
 #include "checkpoint/heads.h"
 #include "nn/attention.h"
 #include "nn/dropout.h"
-#include "nn/embedding.h"
 #include "nn/mlp.h"
 #include "nn/rotary.h"
+#include "nn/tokens.h"
 #include "training/settings.h"
 
 namespace eigenscope {

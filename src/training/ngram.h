@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "nn/embedding.h"
+#include "nn/tokens.h"
 
 namespace eigenscope {
 

@@ -1,15 +1,19 @@
-// Texts as tokens for training: bytes, or words with a minimum count.
+// Texts as tokens for training: bytes, or words with a minimum count; and the examples of a step, whose tokens may be
+// masked and predicted.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "nn/embedding.h"
+#include "nn/tokens.h"
 #include "support/choice.h"
 #include "training/ngram.h"
+#include "training/settings.h"
 
 namespace eigenscope {
 
@@ -75,5 +79,19 @@ Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::In
 /// in the vocabulary.
 Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
                      Eigen::Index min_count);
+
+/// The vocabulary of a model of text with `tokens` tokens: the objective `masked` has one more, the last, which
+/// stands for a masked token.
+Eigen::Index model_vocabulary(const ModelSettings& settings, Eigen::Index tokens);
+
+/// Replaces max(1, round(share T)) of the T `inputs`, at random places, by `mask`; the `targets` at all other places
+/// become kNoTarget. Draw number `draw` of the seed gives the places. `share` is in (0, 1].
+void mask_tokens(double share, TokenId mask, std::uint64_t seed, std::uint64_t draw,
+                 std::span<TokenId> inputs, std::span<TokenId> targets);
+
+/// Appends T of T + 1 tokens to inputs and targets: all but the last with their successors, or with the objective
+/// `masked` all but the first, of which those that mask_tokens hides are predicted.
+void add_example(const TrainSettings& settings, std::span<const TokenId> tokens, std::uint64_t seed,
+                 std::uint64_t draw, std::vector<TokenId>& inputs, std::vector<TokenId>& targets);
 
 }  // namespace eigenscope

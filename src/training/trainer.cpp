@@ -8,16 +8,15 @@
 #include <tuple>
 #include <utility>
 
-#include "nn/loss.h"
+#include "nn/tokens.h"
 #include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
 #include "training/fault.h"
-#include "training/masked_tokens.h"
 #include "training/offset_mask.h"
 #include "training/projections.h"
-#include "training/step_limits.h"
+#include "training/text.h"
 #include "training/training_file.h"
 
 namespace eigenscope {

@@ -8,8 +8,8 @@
 #include "support/error.h"
 #include "support/named_after.h"
 #include "support/shared_parameters.h"
-#include "training/masked_tokens.h"
 #include "training/regularizers/regularizer.h"
+#include "training/text.h"
 
 namespace eigenscope {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "checkpoint/open_checkpoint.h"
 #include "cli/checkpoint_options.h"
+#include "cli/inputs.h"
 #include "cli/json_result.h"
 #include "cli/runs/shard.h"
-#include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/grid.h"
 #include "io/replace_file.h"

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/runs/checkpoint_grid.h"
 #include "cli/runs/runs_folder.h"
-#include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
 #include "io/replace_file.h"

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/inputs.h"
 #include "cli/output.h"
-#include "cli/text_input.h"
 #include "io/replace_file.h"
 #include "support/error.h"
 

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/operation_command.h"
 #include "cli/options.h"
 #include "cli/runs/runs_folder.h"
 #include "cli/runs/training_runs.h"
-#include "cli/text_input.h"
 #include "experiment/grid.h"
 #include "io/replace_file.h"
 #include "operations/operations.h"

@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 
+#include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/runs/training_log.h"
-#include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
 #include "support/error.h"

@@ -1,7 +1,7 @@
-// LocAteR (Bao, Hataya, Karakida, ICML 2024): shrink the scale tr(W^2) of every head's eigenspectrum, keep its mean.
-// tr(W^2) has no lower bound: a W far from symmetric lowers it by complex eigenvalues, with a growing norm. Two other
-// scales are beside it.
-#include "training/regularizers/effective_head.h"
+// LocAteR (Bao, Hataya, Karakida, ICML 2024): shrink the scale tr(W^2) of every head's
+// eigenspectrum, keep its mean. tr(W^2) has no lower bound: a W far from symmetric lowers it by
+// complex eigenvalues, with a growing norm. Three other scales are beside it.
+#include "support/gemm.h"
 #include "training/regularizers/head_products.h"
 #include "training/regularizers/penalty.h"
 
@@ -56,6 +56,53 @@ using LocaterFrobenius = PenaltyOf<Scalar, FrobeniusHead<Scalar>>;
 template <class Scalar>
 using LocaterEffective = PenaltyOf<Scalar, EffectiveHead<Scalar>>;
 
+// d x (d + 1): the covariance of the columns of x, and their mean in the last column.
+template <class Scalar>
+Matrix<Scalar> moments_of(const Matrix<Scalar>& x) {
+  const Index d = x.rows();
+  const auto count = static_cast<Scalar>(x.cols());
+  Matrix<Scalar> moments = Matrix<Scalar>::Zero(d, d + 1);
+  for (Index t = 0; t < x.cols(); ++t) moments.col(d) += x.col(t) / count;
+  const Matrix<Scalar> centred = x.colwise() - moments.col(d);
+  multiply(d, d, x.cols(), whole(centred), whole(centred).transposed(), moments.data(), d);
+  moments.leftCols(d) /= count;
+  return moments;
+}
+
+/// tr(W S) and the logits' variance under the running mean and covariance S of the tokens that attention reads: all of
+/// the first batch, then 5% a step.
+template <class Scalar>
+class LocaterCovariance final : public HeadPenalty<Scalar> {
+ public:
+  LocaterCovariance(const TrainSettings& settings, const ParameterLayout&)
+      : HeadPenalty<Scalar>(settings),
+        width_(settings.model.width),
+        moments_(Matrix<Scalar>::Zero(width_, settings.model.depth * (width_ + 1))) {}
+
+  bool observes() const override { return true; }
+  void observe(const Model<Scalar>& model, bool first) override {
+    const Scalar share = first ? Scalar(1) : Scalar(0.05f);
+    for (Index layer = 0; layer < model.settings().depth; ++layer) {
+      auto average = moments_.middleCols(layer * (width_ + 1), width_ + 1);
+      average += share * (moments_of(model.attention_input(layer)) - average);
+    }
+  }
+  std::span<Scalar> state() override {
+    return {moments_.data(), static_cast<std::size_t>(moments_.size())};
+  }
+
+ protected:
+  std::unique_ptr<PenalizedHead<Scalar>> head_of(const Model<Scalar>& model, Index layer,
+                                                 Index head) const override {
+    const Matrix<Scalar> moments = moments_.middleCols(layer * (width_ + 1), width_ + 1);
+    return std::make_unique<EffectiveHead<Scalar>>(model, layer, head, &moments);
+  }
+
+ private:
+  Index width_;
+  Matrix<Scalar> moments_;  // d x (d + 1) of each layer side by side
+};
+
 }  // namespace
 
 constinit const RegularizerRow locater_regularizer = regularizer<Locater>(
@@ -68,5 +115,9 @@ constinit const RegularizerRow locater_frobenius_regularizer =
 constinit const RegularizerRow locater_effective_regularizer =
     regularizer<LocaterEffective>("locater-effective", "LocAteR, effective W",
                                   {.settings = kPenaltySettings, .leaves_bias = false});
+
+constinit const RegularizerRow locater_covariance_regularizer = regularizer<LocaterCovariance>(
+    "locater-covariance", "LocAteR, token covariance",
+    {.settings = kPenaltySettings, .state = "training.token_moments", .leaves_bias = false});
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-#include "training/regularizers/effective_head.h"
+#include "training/regularizers/penalty.h"
 
 #include "training/regularizers/head_products.h"
 

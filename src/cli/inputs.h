@@ -1,8 +1,10 @@
-// Texts from what a person types.
+// Texts and pictures from what a person types.
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "support/error.h"
 #include "training/text.h"
@@ -34,5 +36,12 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
 /// for a file that cannot be read.
 Text read_training_text(const std::string& text, const std::string& validation,
                         const std::string& tokenizer, Eigen::Index min_count);
+
+/// The sentence on formats in the help of an option for pictures.
+inline constexpr const char* kPictureFiles = ": PNG, JPEG or binary PPM files";
+
+/// The pictures of all files as PPM, one after another. Throws FormatError naming the file that cannot be read, and as
+/// decode_pictures() does.
+std::vector<std::byte> read_pictures(const std::vector<std::string>& paths);
 
 }  // namespace eigenscope::cli

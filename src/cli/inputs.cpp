@@ -1,8 +1,9 @@
-#include "cli/text_input.h"
+#include "cli/inputs.h"
 
 #include <cstdint>
 #include <filesystem>
 
+#include "cli/picture_file.h"
 #include "io/byte_source.h"
 #include "support/error.h"
 
@@ -40,6 +41,16 @@ Text read_training_text(const std::string& text, const std::string& validation,
   const std::string bytes = read_field("text", text);
   if (validation.empty()) return tokenized_text(tokenizer, bytes, min_count);
   return tokenized_texts(tokenizer, bytes, read_field("validation", validation), min_count);
+}
+
+std::vector<std::byte> read_pictures(const std::vector<std::string>& paths) {
+  constexpr std::uint64_t kLargestFile = 500'000'000;
+  std::vector<std::byte> all;
+  for (const std::string& path : paths) {
+    const std::string bytes = open_source(path)->read_text(kLargestFile, "a picture");
+    for (const Picture& picture : decode_pictures(path, bytes)) append_ppm(picture, all);
+  }
+  return all;
 }
 
 }  // namespace eigenscope::cli

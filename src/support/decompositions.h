@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors of symmetric matrices.
+// Decompositions of matrices: eigenvalues and eigenvectors of symmetric ones, orthonormal columns.
 #pragma once
 
 #include <Eigen/Core>
@@ -18,5 +18,10 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
 
 /// The n eigenvalues alone, rising, in less time.
 Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix);
+
+/// Q of the QR decomposition of `matrix`, which has no fewer rows than columns and full rank: as many
+/// orthonormal columns as it has, each with its sign such that the diagonal of R is positive. Of
+/// independent normal numbers it is uniformly distributed (Mezzadri, 2007, arXiv:math-ph/0609050).
+Eigen::MatrixXd orthonormal_columns(const Eigen::MatrixXd& matrix);
 
 }  // namespace eigenscope

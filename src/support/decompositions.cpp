@@ -1,6 +1,7 @@
-#include "support/symmetric_eigen.h"
+#include "support/decompositions.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -154,6 +155,15 @@ VectorXd symmetric_eigenvalues(const MatrixXd& matrix) {
   if (!iterate(tridiagonal)) refuse();
   std::sort(tridiagonal.diagonal.begin(), tridiagonal.diagonal.end());
   return scale * tridiagonal.diagonal;
+}
+
+Eigen::MatrixXd orthonormal_columns(const Eigen::MatrixXd& matrix) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(matrix);
+  Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
+  for (Eigen::Index j = 0; j < q.cols(); ++j) {
+    if (qr.matrixQR()(j, j) < 0) q.col(j) *= -1;
+  }
+  return q;
 }
 
 }  // namespace eigenscope
