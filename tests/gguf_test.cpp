@@ -502,6 +502,480 @@ TEST_CASE("heads of an architecture in GGUF have the conventions of its model ty
   }
 }
 
+namespace {
+
+/// What a converter makes of the queries and keys of a checkpoint with two layers, and of its config.json.
+struct ConvertedHeads {
+  std::string architecture, model_type;
+  std::string config = {};  ///< keys beside the counts of heads
+  std::function<void(GgufWriter&, const std::string&)> metadata = [](GgufWriter&,
+                                                                     const std::string&) {};
+  /// By the name in the file, behind the layer; {n} is the number of the layer.
+  std::map<std::string, std::string> names = {};
+  bool neighbours = false, whole_gains = false;
+  bool gated = false;  ///< queries have rows that gate after those of each head
+  bool fused = false, transposed = false;
+  bool head_norms = false, all_head_norms = false;
+  std::vector<std::string> others = {};  ///< vectors of the file that leave the heads as they are
+  std::string heads_key = "num_attention_heads", layers_key = "num_hidden_layers";
+  int offset = 3;
+};
+
+const std::string kOfLayer = "model.layers.{n}.";
+
+std::map<std::string, std::string> llama_like(const std::map<std::string, std::string>& own) {
+  std::map<std::string, std::string> names{{"attn_norm", kOfLayer + "input_layernorm"},
+                                           {"attn_q", kOfLayer + "self_attn.q_proj"},
+                                           {"attn_k", kOfLayer + "self_attn.k_proj"},
+                                           {"attn_q_norm", kOfLayer + "self_attn.q_norm"},
+                                           {"attn_k_norm", kOfLayer + "self_attn.k_norm"}};
+  for (const auto& [from, to] : own) names[from] = kOfLayer + to;
+  return names;
+}
+
+std::vector<Eigen::MatrixXd> logit_matrices(const CheckpointFiles& files, int offset) {
+  const std::optional<Config> config = read_config(files);
+  REQUIRE(config);
+  HeadScan scan(open_tensors(files), &*config, {.offset = {static_cast<double>(offset)}});
+  std::vector<Eigen::MatrixXd> found;
+  while (static_cast<int>(found.size()) < scan.total_heads()) {
+    for (const ScannedHead& head : scan.advance(0)) {
+      const HeadFactors factors = in_double(head);
+      found.push_back(factors.query * factors.key.transpose());
+    }
+  }
+  return found;
+}
+
+/// Rows of values that repeat nowhere.
+std::vector<double> wave(std::size_t count, double phase, double mean = 0) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = std::sin(phase + 1.7 * static_cast<double>(i));
+    values.push_back(mean + std::round(64 * number) / 128);
+  }
+  return values;
+}
+
+void check_heads(const ConvertedHeads& kind) {
+  CAPTURE(kind.architecture);
+  constexpr std::size_t kWidth = 8, kHeads = 2, kHeadWidth = 4;
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", kind.architecture);
+  const std::string prefix = kind.architecture + ".";
+  file.integer(prefix + "embedding_length", kWidth).integer(prefix + "block_count", 2);
+  file.integer(prefix + "attention.head_count", kHeads);
+  file.integer(prefix + "context_length", 64);
+  file.number(prefix + "rope.freq_base", 50);
+  kind.metadata(file, prefix);
+  const auto shift = [&](std::vector<double> values) {
+    for (double& value : values) value += kind.whole_gains ? 1 : 0;
+    return values;
+  };
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    const auto add = [&](const std::string& from, std::vector<std::uint64_t> shape,
+                         const std::vector<double>& values, const std::vector<double>& stored) {
+      std::string to = kind.names.at(from);
+      const std::size_t mark = to.find("{n}");
+      to.replace(mark, 3, std::to_string(layer));
+      file.tensor(block + from + ".weight", shape, 0, encode("F32", stored));
+      if (kind.transposed && shape.size() == 2) std::swap(shape[0], shape[1]);
+      original.add_raw(to + ".weight", "F32", shape, encode("F32", values));
+    };
+    const double phase = layer;
+    const std::vector<double> gains = wave(kWidth, phase + 0.1, kind.whole_gains ? 0.25 : 1.25);
+    if (kind.names.contains("attn_norm")) add("attn_norm", {kWidth}, gains, shift(gains));
+    if (kind.fused) {
+      const std::vector<double> rows = wave(3 * kWidth * kWidth, phase + 0.7);
+      std::vector<double> own = rows;
+      for (std::size_t i = 0; kind.transposed && i < own.size(); ++i)
+        own[i] = rows[i % (3 * kWidth) * kWidth + i / (3 * kWidth)];
+      add("attn_qkv", {3 * kWidth, kWidth}, own, rows);
+    } else {
+      for (const std::string projection : {"attn_q", "attn_k"}) {
+        const std::uint64_t count = kWidth * (kind.gated && projection == "attn_q" ? 2 : 1);
+        const std::vector<double> rows =
+            wave(count * kWidth, phase + (projection == "attn_q" ? 0.3 : 0.5));
+        add(projection, {count, kWidth}, rows,
+            kind.neighbours ? with_neighbours(rows, kHeads, count) : rows);
+      }
+    }
+    for (const std::string norm : {"attn_q_norm", "attn_k_norm"}) {
+      if (!kind.head_norms && !kind.all_head_norms) break;
+      const std::vector<double> own =
+          wave(kind.all_head_norms ? kWidth : kHeadWidth, phase + 0.9, kind.whole_gains ? 0 : 1);
+      add(norm, {own.size()}, own, shift(own));
+    }
+    for (const std::string& other : kind.others)
+      file.tensor(block + other, {4}, 0, encode("F32", {1, 2, 3, 4}));
+  }
+  const std::string config = R"({"model_type":")" + kind.model_type + R"(",")" + kind.heads_key +
+                             R"(":2,")" + kind.layers_key + R"(":2,"rope_theta":50)" + kind.config +
+                             "}";
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : config) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  const auto expected = logit_matrices(files, kind.offset);
+  const auto found = logit_matrices(files_of(file), kind.offset);
+  REQUIRE(found.size() == expected.size());
+  REQUIRE(found.size() == 2 * kHeads);
+  for (std::size_t head = 0; head < found.size(); ++head) {
+    CHECK(expected[head].norm() > 0.01);
+    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  }
+}
+
+}  // namespace
+
+// By the rules of llama.cpp's conversion scripts. `npm run test:gguf` has the architectures whose text is read.
+TEST_CASE("heads of GGUF files are those of the checkpoints that they were converted from",
+          "[gguf]") {
+  const auto windows = [](GgufWriter& it, const std::string& prefix) {
+    it.integer(prefix + "attention.sliding_window", 8);
+  };
+  const auto half = [](GgufWriter& it, const std::string& prefix) {
+    it.integer(prefix + "rope.dimension_count", 2);
+  };
+  // A layer of another kind, which these files do not have, has 0 key heads.
+  const auto by_layer = [](GgufWriter& it, const std::string& prefix) {
+    it.list(prefix + "attention.head_count_kv", std::vector<std::int32_t>{2, 2, 0});
+  };
+  const auto axes = [](GgufWriter& it, const std::string& prefix) {
+    it.integer(prefix + "rope.dimension_count", 2);
+    it.list(prefix + "rope.dimension_sections", std::vector<std::int32_t>{1, 0, 0, 0});
+  };
+  const std::string turned = R"(,"partial_rotary_factor":0.5)";
+  const std::vector<std::string> experts{"exp_probs_b.bias", "ffn_gate_inp.weight"};
+  const std::vector<ConvertedHeads> kinds{
+      {.architecture = "qwen3next",
+       .model_type = "qwen3_next",
+       .config = turned,
+       .metadata = half,
+       .names = llama_like({}),
+       .whole_gains = true,
+       .gated = true,
+       .head_norms = true,
+       .others = {"post_attention_norm.weight", "ffn_gate_inp_shexp.weight"}},
+      {.architecture = "qwen35",
+       .model_type = "qwen3_5_text",
+       .config = turned,
+       .metadata = axes,
+       .names = llama_like({}),
+       .whole_gains = true,
+       .gated = true,
+       .head_norms = true,
+       .others = {"post_attention_norm.weight"}},
+      {.architecture = "qwen35moe",
+       .model_type = "qwen3_5_moe_text",
+       .config = turned,
+       .metadata = axes,
+       .names = llama_like({}),
+       .whole_gains = true,
+       .gated = true,
+       .head_norms = true},
+      {.architecture = "llama4",
+       .model_type = "llama4_text",
+       .config = R"(,"use_qk_norm":true)",
+       .names = llama_like({}),
+       .others = {"ffn_gate_inp.weight"}},
+      {.architecture = "nemotron",
+       .model_type = "nemotron",
+       .config = turned,
+       .metadata = half,
+       .names = llama_like({}),
+       .whole_gains = true},
+      {.architecture = "nemotron_h",
+       .model_type = "nemotron_h",
+       .metadata = by_layer,
+       .names = {{"attn_norm", "model.layers.{n}.norm"},
+                 {"attn_q", "model.layers.{n}.mixer.q_proj"},
+                 {"attn_k", "model.layers.{n}.mixer.k_proj"}},
+       .neighbours = true},
+      {.architecture = "falcon-h1",
+       .model_type = "falcon_h1",
+       .names = llama_like({}),
+       .others = {"ffn_norm.weight", "ssm_in.weight", "ssm_dt.bias", "ssm_norm.weight"}},
+      {.architecture = "jamba",
+       .model_type = "jamba",
+       .metadata = by_layer,
+       .names = llama_like({}),
+       .others = {"ffn_norm.weight"}},
+      {.architecture = "lfm2",
+       .model_type = "lfm2",
+       .metadata = by_layer,
+       .names = llama_like({{"attn_norm", "operator_norm"},
+                            {"attn_q_norm", "self_attn.q_layernorm"},
+                            {"attn_k_norm", "self_attn.k_layernorm"}}),
+       .head_norms = true,
+       .others = {"ffn_norm.weight", "attn_output.weight"}},
+      {.architecture = "lfm2moe",
+       .model_type = "lfm2_moe",
+       .metadata = by_layer,
+       .names = llama_like({{"attn_norm", "operator_norm"},
+                            {"attn_q_norm", "self_attn.q_layernorm"},
+                            {"attn_k_norm", "self_attn.k_layernorm"}}),
+       .head_norms = true,
+       .others = experts},
+      {.architecture = "granitehybrid",
+       .model_type = "granitemoehybrid",
+       .config = R"(,"attention_multiplier":0.25)",
+       .metadata =
+           [](GgufWriter& it, const std::string& prefix) {
+             it.number(prefix + "attention.scale", 0.25F);
+             it.flag(prefix + "rope.scaling.finetuned", false);
+             it.list(prefix + "attention.head_count_kv", std::vector<std::int32_t>{2, 2, 0});
+           },
+       .names = llama_like({}),
+       .neighbours = true},
+      {.architecture = "granitehybrid",
+       .model_type = "granitemoehybrid",
+       .config = R"(,"attention_multiplier":0.25,"position_embedding_type":"rope")",
+       .metadata = [](GgufWriter& it,
+                      const std::string& prefix) { it.number(prefix + "attention.scale", 0.25F); },
+       .names = llama_like({}),
+       .neighbours = true},
+      {.architecture = "apertus",
+       .model_type = "apertus",
+       .config = R"(,"rope_scaling":null)",
+       .names = llama_like({{"attn_norm", "attention_layernorm"}}),
+       .head_norms = true,
+       .others = {"ffn_norm.weight"}},
+      {.architecture = "afmoe",
+       .model_type = "afmoe",
+       .config = R"(,"sliding_window":8)",
+       .metadata = windows,
+       .names = llama_like({}),
+       .head_norms = true,
+       .others = {"attn_gate.weight", "ffn_norm.weight", "post_attention_norm.weight",
+                  "post_ffw_norm.weight"}},
+      {.architecture = "afmoe",
+       .model_type = "afmoe",
+       .config = R"(,"sliding_window":8,"global_attn_every_n_layers":2)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.list(prefix + "attention.sliding_window_pattern", std::vector<std::int32_t>{1, 0});
+           },
+       .names = llama_like({}),
+       .head_norms = true},
+      {.architecture = "exaone-moe",
+       .model_type = "exaone_moe",
+       .config = R"(,"sliding_window":8,"sliding_window_pattern":2)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.integer(prefix + "attention.sliding_window_pattern", 2);
+           },
+       .names = llama_like({}),
+       .head_norms = true,
+       .others = experts},
+      {.architecture = "ernie4_5", .model_type = "ernie4_5", .names = llama_like({})},
+      {.architecture = "ernie4_5-moe",
+       .model_type = "ernie4_5_moe",
+       .names = llama_like({}),
+       .others = experts},
+      {.architecture = "dots1",
+       .model_type = "dots1",
+       .names = llama_like({}),
+       .head_norms = true,
+       .others = experts},
+      {.architecture = "hy_v3",
+       .model_type = "hy_v3",
+       .names = llama_like({}),
+       .head_norms = true,
+       .others = experts},
+      {.architecture = "pangu-embedded", .model_type = "PanguEmbedded", .names = llama_like({})},
+      {.architecture = "gemma-embedding",
+       .model_type = "gemma3_text",
+       .config = R"(,"query_pre_attn_scalar":4,"sliding_window":8)",
+       .metadata = windows,
+       .names = llama_like({}),
+       .whole_gains = true,
+       .head_norms = true},
+      {.architecture = "gemma3n",
+       .model_type = "gemma3n_text",
+       .config = R"(,"sliding_window":8,"num_kv_shared_layers":1,
+                   "layer_types":["full_attention","full_attention"])",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.integer(prefix + "attention.shared_kv_layers", 1);
+             it.list(prefix + "attention.sliding_window_pattern", std::vector<std::int32_t>{0, 0});
+           },
+       .names = llama_like({}),
+       .head_norms = true,
+       .others = {"altup_correct_coef.weight", "altup_router_norm.weight", "laurel_l.weight",
+                  "post_norm.weight", "inp_gate.weight", "proj.weight"}},
+      {.architecture = "gemma3n",
+       .model_type = "gemma3n_text",
+       .config = R"(,"sliding_window":8,"rope_local_base_freq":7)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.number(prefix + "rope.freq_base_swa", 7);
+           },
+       .names = llama_like({}),
+       .head_norms = true},
+      {.architecture = "gpt2",
+       .model_type = "gpt2",
+       .metadata =
+           [](GgufWriter& it, const std::string&) {
+             it.tensor("position_embd.weight", {64, 8}, 0, Bytes(64 * 8 * 4));
+           },
+       .names = {{"attn_norm", "h.{n}.ln_1"}, {"attn_qkv", "h.{n}.attn.c_attn"}},
+       .fused = true,
+       .transposed = true,
+       .heads_key = "n_head",
+       .layers_key = "n_layer",
+       .offset = 0},
+      {.architecture = "nomic-bert",
+       .model_type = "nomic_bert",
+       .config = R"(,"prenorm":false,"rotary_emb_base":50)",
+       .names = {{"attn_qkv", "encoder.layers.{n}.attn.Wqkv"}},
+       .fused = true,
+       .heads_key = "n_head",
+       .layers_key = "n_layer"},
+      {.architecture = "modern-bert",
+       .model_type = "modernbert",
+       .config = R"(,"global_rope_theta":50,"local_rope_theta":7,"local_attention":8,
+                   "global_attn_every_n_layers":2)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.integer(prefix + "attention.sliding_window_pattern", 2);
+             it.number(prefix + "rope.freq_base_swa", 7);
+           },
+       .names = {{"attn_norm", "layers.{n}.attn_norm"}, {"attn_qkv", "layers.{n}.attn.Wqkv"}},
+       .fused = true},
+  };
+  for (const ConvertedHeads& kind : kinds) check_heads(kind);
+}
+
+TEST_CASE("layers of Gemma 4 in GGUF have their own widths, key heads and angles", "[gguf]") {
+  const auto model = [](const std::vector<float>& divisors, std::uint32_t turned) {
+    GgufWriter file;
+    file.text("general.architecture", "gemma4").integer("gemma4.embedding_length", 8);
+    for (const auto& [key, value] : {std::pair("block_count", 2u),
+                                     {"attention.head_count", 2u},
+                                     {"attention.key_length", 8u},
+                                     {"attention.key_length_swa", 4u},
+                                     {"attention.value_length_swa", 4u},
+                                     {"attention.sliding_window", 8u},
+                                     {"attention.shared_kv_layers", 0u},
+                                     {"rope.dimension_count", 8u},
+                                     {"rope.dimension_count_swa", turned}}) {
+      file.integer("gemma4." + std::string(key), value);
+    }
+    file.number("gemma4.rope.freq_base", 50).number("gemma4.rope.freq_base_swa", 7);
+    file.list("gemma4.attention.head_count_kv", std::vector<std::int32_t>{2, 1});
+    file.list("gemma4.attention.sliding_window_pattern", std::vector<std::int32_t>{1, 0});
+    Bytes list;
+    for (const float divisor : divisors) append(list, divisor);
+    if (!divisors.empty()) file.tensor("rope_freqs.weight", {divisors.size()}, 0, list);
+    return file;
+  };
+  GgufWriter file = model({1, 1, 1e30F, 1e30F}, 4);
+  SafetensorsWriter original;
+  for (std::uint64_t layer = 0; layer < 2; ++layer) {
+    const std::uint64_t width = layer == 0 ? 4 : 8;
+    const auto add = [&](const std::string& from, const std::string& to,
+                         const std::vector<std::uint64_t>& shape, std::size_t count) {
+      const Bytes data = encode("F32", wave(count, static_cast<double>(layer + from.size()), 1));
+      file.tensor("blk." + std::to_string(layer) + "." + from + ".weight", shape, 0, data);
+      original.add_raw("model.layers." + std::to_string(layer) + "." + to + ".weight", "F32", shape,
+                       data);
+    };
+    add("attn_norm", "input_layernorm", {8}, 8);
+    add("attn_q", "self_attn.q_proj", {2 * width, 8}, 16 * width);
+    add("attn_k", "self_attn.k_proj", {8, 8}, 64);
+    add("attn_q_norm", "self_attn.q_norm", {width}, width);
+    add("attn_k_norm", "self_attn.k_norm", {width}, width);
+    for (const std::string other : {"layer_output_scale", "pre_ffw_norm_2", "post_ffw_norm_1",
+                                    "post_ffw_norm_2", "post_norm", "inp_gate", "proj"}) {
+      file.tensor("blk." + std::to_string(layer) + "." + other + ".weight", {1}, 0, Bytes(4));
+    }
+  }
+  const std::string config = R"({"model_type":"gemma4_text","num_hidden_layers":2,
+    "num_attention_heads":2,"num_key_value_heads":2,"num_global_key_value_heads":1,"head_dim":4,
+    "global_head_dim":8,"sliding_window":8,"layer_types":["sliding_attention","full_attention"],
+    "rope_parameters":{"sliding_attention":{"rope_type":"default","rope_theta":7},
+    "full_attention":{"rope_type":"proportional","partial_rotary_factor":0.5,"rope_theta":50}}})";
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : config) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  const auto expected = logit_matrices(files, 3), found = logit_matrices(files_of(file), 3);
+  REQUIRE(found.size() == 4);
+  REQUIRE(expected.size() == 4);
+  for (std::size_t head = 0; head < found.size(); ++head) {
+    CHECK(expected[head].norm() > 0.01);
+    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  }
+  const auto refused = [&](const std::vector<float>& divisors, std::uint32_t turned) {
+    GgufWriter other = model(divisors, turned);
+    other.tensor("a", {1}, 0, Bytes(4));
+    return failure_of([&] { read_config(files_of(other)); }).item;
+  };
+  CHECK(refused({1, 1e30F}, 4).empty());
+  CHECK(refused({}, 4) == "rope_freqs.weight");
+  CHECK(refused({1, 8}, 4) == "rope_freqs.weight");
+  CHECK(refused({1e30F, 1}, 4) == "rope_freqs.weight");
+  CHECK(refused({1, 1e30F}, 2) == "gemma4.rope.dimension_count_swa");
+}
+
+TEST_CASE("metadata of GGUF that change what a family computes are read or refused", "[gguf]") {
+  const auto model = [](const std::string& architecture, const std::string& key, double value) {
+    GgufWriter writer;
+    writer.text("general.architecture", architecture).tensor("a", {1}, 0, Bytes(4));
+    writer.integer(architecture + ".block_count", 9);
+    writer.number(architecture + ".rope.freq_base", 50);
+    writer.number(architecture + "." + key, static_cast<float>(value));
+    return writer;
+  };
+  const auto refused = [](const GgufWriter& writer) {
+    return failure_of([&] { read_config(files_of(writer)); }).item;
+  };
+  const auto late = [&](std::uint32_t length) {
+    GgufWriter writer = model("mistral3", "attention.temperature_scale", 0.5);
+    writer.integer("mistral3.rope.scaling.original_context_length", length);
+    return writer;
+  };
+  CHECK(refused(late(16384)).empty());
+  CHECK(refused(late(4096)) == "mistral3.attention.temperature_scale");
+  CHECK(read_config(files_of(late(16384)))->text("model_type") == "ministral3");
+  CHECK(refused(model("llama4", "attention.sliding_window", 0)) ==
+        "llama4.attention.sliding_window");
+  const auto normed = [&](double experts) {
+    return read_config(files_of(model("llama4", "expert_count", experts)))->flag("use_qk_norm");
+  };
+  CHECK(normed(16) == true);
+  CHECK(normed(128) == false);
+  // Blocks for the prediction of further tokens are no layers.
+  CHECK(read_config(files_of(model("glm4moe", "nextn_predict_layers", 1)))
+            ->number("num_hidden_layers", 0, 99) == 8);
+  CHECK(refused(model("glm4moe", "expert_gating_func", 3)) == "glm4moe.expert_gating_func");
+  CHECK(read_config(files_of(model("minimax-m2", "expert_gating_func", 1)))->text("scoring_func") ==
+        "softmax");
+  GgufWriter window;
+  window.text("general.architecture", "gemma4").tensor("a", {1}, 0, Bytes(4));
+  window.tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 1}));
+  CHECK(refused(window) == "gemma4.rope.freq_base");
+  // The norms' epsilon has other names in two families.
+  for (const auto& [architecture, key] :
+       {std::pair("starcoder2", "norm_epsilon"), {"modern-bert", "norm_eps"}}) {
+    CHECK(read_config(files_of(model(architecture, "attention.layer_norm_epsilon", 0.25)))
+              ->number(key, 0, 1) == 0.25);
+  }
+  // EXAONE 4 without windows turns in all layers.
+  const Config config = *read_config(files_of(model("exaone4", "attention.sliding_window", 0)));
+  CHECK(config.is_null("sliding_window"));
+}
+
 TEST_CASE("the experts that a tensor of GGUF stacks are tensors of their own", "[gguf]") {
   std::vector<double> numbers(4 * 2 * 32);
   std::iota(numbers.begin(), numbers.end(), 0);

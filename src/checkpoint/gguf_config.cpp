@@ -16,79 +16,45 @@
 #include "checkpoint/gguf_parts.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
 
 /// Keys of the metadata, behind the architecture's name, and of config.json.
-constexpr std::array kKeys{
-    Renamed{"embedding_length", "hidden_size"},
-    Renamed{"block_count", "num_hidden_layers"},
-    Renamed{"feed_forward_length", "intermediate_size"},
-    Renamed{"context_length", "max_position_embeddings"},
-    Renamed{"attention.head_count", "num_attention_heads"},
-    Renamed{"attention.head_count_kv", "num_key_value_heads"},
-    Renamed{"attention.key_length", "head_dim"},
-    Renamed{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
-    Renamed{"attention.layer_norm_epsilon", "layer_norm_eps"},
-    Renamed{"attention.sliding_window", "sliding_window"},
-    Renamed{"attention.scale", "attention_multiplier"},
-    Renamed{"attention.causal", "is_causal"},
-    Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
-    Renamed{"final_logit_softcapping", "final_logit_softcapping"},
-    Renamed{"logit_scale", "logit_scale"},     // of Cohere
-    Renamed{"logit_scale", "logits_scaling"},  // of Granite, which divides
-    Renamed{"embedding_scale", "embedding_multiplier"},
-    Renamed{"residual_scale", "residual_multiplier"},
-    Renamed{"rope.freq_base", "rope_theta"},
-    Renamed{"expert_used_count", "num_experts_per_tok"},
-};
-
-/// Those of an architecture whose layers with a sliding window turn otherwise.
-constexpr std::array kWindowKeys{
-    Renamed{"attention.sliding_window_pattern", "sliding_window_pattern"},
-    Renamed{"rope.freq_base_swa", "rope_local_base_freq"},
-};
+constexpr NamePairs kKeys =
+    " embedding_length=hidden_size block_count=num_hidden_layers "
+    "feed_forward_length=intermediate_size context_length=max_position_embeddings "
+    "attention.head_count=num_attention_heads attention.head_count_kv=num_key_value_heads "
+    "attention.key_length=head_dim attention.layer_norm_rms_epsilon=rms_norm_eps "
+    "attention.layer_norm_epsilon=layer_norm_eps attention.sliding_window=sliding_window "
+    "attention.scale=attention_multiplier attention.causal=is_causal "
+    "attn_logit_softcapping=attn_logit_softcapping "
+    "final_logit_softcapping=final_logit_softcapping "
+    // Of Cohere, and of Granite, which divides.
+    "logit_scale=logit_scale logit_scale=logits_scaling "
+    "embedding_scale=embedding_multiplier residual_scale=residual_multiplier "
+    "rope.freq_base=rope_theta expert_used_count=num_experts_per_tok "
+    "expert_weights_scale=routed_scaling_factor expert_weights_norm=norm_topk_prob "
+    "expert_group_count=n_group expert_group_used_count=topk_group ";
 
 /// Those of the scaling, and of the object in config.json.
-constexpr std::array kScalingKeys{
-    Renamed{"rope.scaling.factor", "factor"},
-    Renamed{"rope.scaling.original_context_length", "original_max_position_embeddings"},
-    Renamed{"rope.scaling.yarn_beta_fast", "beta_fast"},
-    Renamed{"rope.scaling.yarn_beta_slow", "beta_slow"},
-};
+constexpr NamePairs kScalingKeys =
+    " rope.scaling.factor=factor "
+    "rope.scaling.original_context_length=original_max_position_embeddings "
+    "rope.scaling.yarn_beta_fast=beta_fast rope.scaling.yarn_beta_slow=beta_slow ";
 
-/// Those of latent attention, whose files with the keys and values of a layer in one tensor have the widths of a head
-/// under the first two, and of its mixtures of experts.
-constexpr std::array kLatentKeys{
-    Renamed{"attention.key_length", "qk_head_dim"},
-    Renamed{"attention.value_length", "v_head_dim"},
-    Renamed{"attention.q_lora_rank", "q_lora_rank"},
-    Renamed{"attention.kv_lora_rank", "kv_lora_rank"},
-    Renamed{"attention.indexer.top_k", "index_topk"},
-    Renamed{"attention.indexer.head_count", "index_n_heads"},
-    Renamed{"attention.indexer.key_length", "index_head_dim"},
-    Renamed{"rope.dimension_count", "qk_rope_head_dim"},
-    Renamed{"attention.value_length_mla", "v_head_dim"},
-    Renamed{"attention.key_length_mla", "qk_head_dim"},
-    Renamed{"expert_weights_scale", "routed_scaling_factor"},
-    Renamed{"expert_weights_norm", "norm_topk_prob"},
-    Renamed{"expert_group_count", "n_group"},
-    Renamed{"expert_group_used_count", "topk_group"},
-};
-
-/// Of latent attention: a tenth of the scaling's `mscale` and `mscale_all_dim`.
+/// A tenth of the scaling's `mscale` and `mscale_all_dim` of latent attention; of Ministral 3 the latter itself.
 constexpr std::string_view kLogMultiplier = "rope.scaling.yarn_log_multiplier";
 
+/// Of Ministral 3: queries are multiplied from the end of the first training's length on.
+constexpr std::string_view kLateScale = "attention.temperature_scale";
+
 /// Keys of which config.json has no other word: read here, or of no effect on what is read.
-constexpr std::array<std::string_view, 8> kOtherKeys{"attention.group_norm_epsilon",
-                                                     "attention.group_norm_groups",
-                                                     "attention.value_length",
-                                                     "rope.dimension_count",
-                                                     "rope.scale_linear",
-                                                     "rope.scaling.attn_factor",
-                                                     "rope.scaling.finetuned",
-                                                     "rope.scaling.type"};
+constexpr std::string_view kOtherKeys =
+    " attention.group_norm_epsilon attention.group_norm_groups attention.value_length "
+    "rope.dimension_count rope.scale_linear rope.scaling.attn_factor rope.scaling.finetuned "
+    "rope.scaling.type ";
 
 /// Words in keys that scale, bound, turn or restrict attention.
 constexpr std::array<std::string_view, 6> kAttentionWords{"attn",    "clamp",  "no_rope",
@@ -140,21 +106,22 @@ class ModelMetadata {
   const std::string prefix_;
 };
 
-/// Those values of the metadata that are there.
-void copy_keys(const ModelMetadata& metadata, std::span<const Renamed> keys, OrderedJson& config) {
-  for (const auto& [from, to, joined] : keys) {
-    OrderedJson given = metadata.value(std::string(from));
-    if (!given.is_null()) config[std::string(to)] = std::move(given);
+/// Those values of the metadata that are there, and those of any file.
+void copy_keys(const ModelMetadata& metadata, NamePairs keys, OrderedJson& config) {
+  for (std::size_t at = 1; at < keys.size();) {
+    const std::size_t middle = keys.find('=', at), end = keys.find(' ', middle);
+    const std::string from(keys.substr(at, middle - at));
+    OrderedJson given = metadata.value(from);
+    if (from == "true" || from == "false") given = from == "true";
+    if (!given.is_null())
+      config[std::string(keys.substr(middle + 1, end - middle - 1))] = std::move(given);
+    at = end + 1;
   }
 }
 
 bool is_zero(const OrderedJson& value) {
   if (value.is_array()) return std::all_of(value.begin(), value.end(), is_zero);
   return value == OrderedJson(false) || (value.is_number() && value.get<double>() == 0);
-}
-
-bool has_kinds(const Converted& conversion) {
-  return conversion.model_type == "gemma3_text" || conversion.model_type == "olmo3";
 }
 
 bool is_latent(const Converted& conversion) {
@@ -167,11 +134,10 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
-  return row_of(kKeys, key) != nullptr || row_of(kScalingKeys, key) != nullptr ||
-         (has_kinds(conversion) && row_of(kWindowKeys, key) != nullptr) ||
-         (is_latent(conversion) &&
-          (key == kLogMultiplier || row_of(kLatentKeys, key) != nullptr)) ||
-         std::find(kOtherKeys.begin(), kOtherKeys.end(), key) != kOtherKeys.end();
+  for (const NamePairs keys : {kKeys, kScalingKeys, conversion.keys}) {
+    if (!to_of(keys, key).empty()) return true;
+  }
+  return lists(kOtherKeys, key);
 }
 
 /// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
@@ -185,48 +151,32 @@ OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversi
   return unread;
 }
 
-/// Which layers have a sliding window, as config.json has it: each so many-eth has none, or a list.
-void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
+/// Makes a list of the layers that have a sliding window, where the metadata have one under the key `pattern` of
+/// config.json, one of their types.
+void set_layer_types(OrderedJson& config, std::string_view pattern) {
+  if (pattern.empty()) return;
   if (!config.contains("sliding_window")) {
+    config["sliding_window"] = nullptr;
     config["sliding_window_pattern"] = 1;
     return;
   }
-  for (const auto& [from, to, joined] : kWindowKeys) {
-    OrderedJson given = metadata.value(std::string(from));
-    if (given.is_array()) {
-      OrderedJson types = OrderedJson::array();
-      for (const OrderedJson& windowed : given) {
-        types.push_back(is_zero(windowed) ? "full_attention" : "sliding_attention");
-      }
-      config["layer_types"] = std::move(types);
-    } else if (!given.is_null()) {
-      config[std::string(to)] = std::move(given);
-    }
-  }
+  OrderedJson& given = config[std::string(pattern)];
+  if (!given.is_array()) return;
+  OrderedJson types = OrderedJson::array();
+  for (const OrderedJson& windowed : given)
+    types.push_back(is_zero(windowed) ? "full_attention" : "sliding_attention");
+  given = nullptr;
+  config["layer_types"] = std::move(types);
 }
 
 /// What config.json has beside kKeys for latent attention, whose keys llama.cpp takes for those of one head.
 void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["num_key_value_heads"] = config["num_attention_heads"];
   config.erase("head_dim");
-  config["norm_topk_prob"] = false;  // llama.cpp's defaults
-  for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"}) config[key] = 1;
-  copy_keys(metadata, kLatentKeys, config);
   if (config["n_group"] != 1) config["topk_method"] = "group_limited_greedy";
   const double turned = metadata.number("rope.dimension_count", 0),
                width = config["qk_head_dim"].is_number() ? config["qk_head_dim"].get<double>() : 0;
   if (width > turned) config["qk_nope_head_dim"] = static_cast<std::uint64_t>(width - turned);
-  const std::string of_scores = "expert_gating_func";
-  const double scores = metadata.number(of_scores, 0);
-  if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
-  if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
-  const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
-  if (const auto scaling = config.find("rope_scaling"); multiplier > 0 && scaling != config.end()) {
-    (*scaling)["mscale"] = (*scaling)["mscale_all_dim"] = static_cast<float>(multiplier) / 0.1F;
-  }
-  const double layers =
-      metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);
-  if (layers > 0) config["num_hidden_layers"] = static_cast<std::uint64_t>(layers);
 }
 
 /// Divisors of the angles, for which longrope has a place; null where the model has none.
@@ -296,6 +246,33 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   return scaling;
 }
 
+/// Gemma 4 turns whole heads in the layers with a window, and in the others the first pairs of a head: llama.cpp divides
+/// the angles of the rest by 1e30.
+void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
+                     OrderedJson& config) {
+  const std::string name = "rope_freqs.weight";
+  double kept = 0, all = 0;
+  bool fits = true;
+  for (const OrderedJson& each : factors_in(parts, name)) {
+    const double divisor = each.get<double>();
+    const bool turns = divisor == 1 && kept == all;
+    fits = fits && (turns || divisor > 1e29);
+    kept += turns ? 1 : 0;
+    ++all;
+  }
+  if (!fits || all == 0) refuse_item(name, "its elements must be 1 before those of 1e30");
+  for (const char* const layers : {"", "_swa"}) {
+    const std::string turned = std::string("rope.dimension_count") + layers;
+    if (metadata.number(turned, 0) !=
+        metadata.number(std::string("attention.key_length") + layers, 0))
+      metadata.refuse(turned, "it must be the width of a head");
+  }
+  config.erase("rope_scaling");
+  OrderedJson& full = config["rope_parameters"]["full_attention"];
+  full["rope_type"] = "proportional";
+  full["partial_rotary_factor"] = kept / all;
+}
+
 }  // namespace
 
 Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
@@ -308,6 +285,12 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   if (!architecture.empty())
     config["model_type"] =
         conversion == nullptr ? architecture : std::string(conversion->model_type);
+  const bool latent = conversion != nullptr && is_latent(*conversion);
+  if (latent || architecture == "glm4moe") {  // llama.cpp's defaults
+    config["norm_topk_prob"] = false;
+    for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})
+      config[key] = 1;
+  }
   copy_keys(metadata, kKeys, config);
   // llama.cpp's word for none.
   if (const auto window = config.find("sliding_window");
@@ -322,7 +305,6 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const double heads = metadata.number("attention.head_count", 0);
   double width = metadata.number("attention.key_length", 0);
   if (width == 0 && heads > 0) width = std::floor(metadata.number("embedding_length", 0) / heads);
-  const bool latent = conversion != nullptr && is_latent(*conversion);
   if (turned > 0 && turned < width && !latent) {
     // The converter puts whole heads in another order.
     if (conversion != nullptr && conversion->neighbours) {
@@ -333,27 +315,58 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     config["partial_rotary_factor"] = turned / width;
   }
   if (conversion != nullptr) {
+    const std::string_view type = conversion->model_type;
+    copy_keys(metadata, conversion->keys, config);
     OrderedJson scaling = rotary_scaling(parts, metadata);
-    // llama.cpp uses the biases that the file has.
-    if (conversion->model_type == "llama") config["attention_bias"] = config["mlp_bias"] = true;
     // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
-    if (conversion->model_type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
+    if (type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
+    const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
+    if (multiplier > 0 && !scaling.is_null()) {
+      const double all = latent ? static_cast<float>(multiplier) / 0.1F : multiplier;
+      scaling["mscale_all_dim"] = all;
+      scaling["mscale"] = latent ? all : 1;
+    }
     config["rope_scaling"] = std::move(scaling);
+    if (type == "gemma4_text") set_full_angles(parts, metadata, config);
     // Ollama's files do not have the base of the layers without a window.
-    if (conversion->model_type == "gemma3_text" && !config.contains("rope_theta"))
+    if (type != "olmo3" && !to_of(conversion->keys, "rope.freq_base_swa").empty() &&
+        !config.contains("rope_theta"))
       metadata.refuse("rope.freq_base", "it is missing");
+    constexpr double kNoPassageIsAsLong = 8192;
+    if (type == "ministral3" && metadata.number(std::string(kLateScale), 0) != 0 &&
+        metadata.number("rope.scaling.original_context_length", 0) < kNoPassageIsAsLong) {
+      metadata.refuse(std::string(kLateScale), "it must be 0 for a first training on short texts");
+    }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
-    if (has_kinds(*conversion)) add_window_keys(metadata, config);
+    set_layer_types(config, to_of(conversion->keys, "attention.sliding_window_pattern"));
     if (latent) add_latent_keys(metadata, config);
-    if (conversion->model_type.starts_with("granite")) {
+    const std::string of_scores = "expert_gating_func";
+    const double scores = metadata.number(of_scores, 0);
+    if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
+    if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
+    if (type == "minimax_m2") config["rotary_dim"] = turned > 0 ? turned : width;
+    if (type == "llama4_text") {
+      // llama.cpp knows the model without norms of queries and keys by its experts, and by a window of 0 those whose
+      // layers turn otherwise.
+      config["use_qk_norm"] = metadata.number("expert_count", 0) != 128;
+      const std::string window = "attention.sliding_window";
+      if (metadata.number(window, 1) == 0) metadata.refuse(window, "it must be left out");
+    }
+    if (type.starts_with("granite")) {
       if (!config.contains("attention_multiplier"))
         metadata.refuse("attention.scale", "it is missing");
       // llama.cpp's switch of its positions.
       const std::string turns = "rope.scaling.finetuned";
-      if (metadata.value(turns) == OrderedJson(false))
+      if (metadata.value(turns) != OrderedJson(false)) {
+        config["position_embedding_type"] = "rope";
+      } else if (type != "granitemoehybrid") {
         metadata.refuse(turns, "it must be true or left out");
+      }
     }
-    if (conversion->normalized_experts) config["norm_topk_prob"] = true;
+    // Blocks after the last layer predict further tokens.
+    const double layers =
+        metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);
+    if (layers > 0) config["num_hidden_layers"] = static_cast<std::uint64_t>(layers);
     OrderedJson unread = unread_keys(metadata, *conversion);
     if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);
     if (conversion->wide_scale_layers > 0 && heads > 0 && width > 0) {

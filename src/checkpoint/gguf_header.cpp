@@ -214,10 +214,13 @@ std::uint64_t GgufTensor::elements() const {
 }
 
 const OrderedJson& only_value(const OrderedJson& value) {
-  const bool is_same = value.is_array() && !value.empty() &&
-                       std::all_of(value.begin(), value.end(),
-                                   [&](const OrderedJson& each) { return each == value.front(); });
-  return is_same ? value.front() : value;
+  if (!value.is_array() || value.empty()) return value;
+  const auto is_any = [](const OrderedJson& each) { return each != 0; };
+  const auto first = std::find_if(value.begin(), value.end(), is_any);
+  if (first == value.end()) return value.front();
+  const bool is_same = std::all_of(
+      first, value.end(), [&](const OrderedJson& each) { return each == *first || each == 0; });
+  return is_same ? *first : value;
 }
 
 std::uint64_t GgufHeader::integer(const std::string& key) const {

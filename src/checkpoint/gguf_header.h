@@ -25,7 +25,7 @@ struct GgufTensor {
   std::uint64_t row() const { return shape.empty() ? 1 : shape.back(); }
 };
 
-/// The element of a list of equal values, as of one for each layer; any other value as it is.
+/// The element of a list of values that are equal or 0, as of one for each layer; any other value as it is.
 const OrderedJson& only_value(const OrderedJson& value);
 
 struct GgufHeader {
@@ -39,7 +39,7 @@ struct GgufHeader {
   std::map<std::string, std::uint64_t> lists;
   std::vector<GgufTensor> tensors;
 
-  /// The non-negative integer of this key, or each of its list; 0 if the key is missing or has another value.
+  /// The non-negative integer of this key, or each of its list but 0; 0 if the key is missing or has another value.
   std::uint64_t integer(const std::string& key) const;
   /// The string of this key; empty if the key is missing or has another value.
   std::string text(const std::string& key) const;

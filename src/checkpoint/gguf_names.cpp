@@ -2,160 +2,298 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace eigenscope {
 namespace {
 
-constexpr std::array kDecoderRows{
-    Renamed{"token_embd", "model.embed_tokens"},
-    Renamed{"output_norm", "model.norm"},
-    Renamed{"output", "lm_head"},
-    Renamed{"attn_norm", "input_layernorm"},
-    Renamed{"attn_q", "self_attn.q_proj"},
-    Renamed{"attn_k", "self_attn.k_proj"},
-    Renamed{"attn_v", "self_attn.v_proj"},
-    Renamed{"attn_qkv", "self_attn.qkv_proj"},
-    Renamed{"attn_q_norm", "self_attn.q_norm"},
-    Renamed{"attn_k_norm", "self_attn.k_norm"},
-    Renamed{"attn_q_a", "self_attn.q_a_proj"},
-    Renamed{"attn_q_a_norm", "self_attn.q_a_layernorm"},
-    Renamed{"attn_q_b", "self_attn.q_b_proj"},
-    Renamed{"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
-    Renamed{"attn_kv_a_norm", "self_attn.kv_a_layernorm"},
-    Renamed{"attn_kv_b", "self_attn.kv_b_proj"},  // of older files
-    Renamed{"attn_k_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
-    Renamed{"attn_v_b.weight", "self_attn.kv_b_proj.weight", Joined::heads},
-    Renamed{"attn_output", "self_attn.o_proj"},
-    Renamed{"attn_rot_embd.weight", "self_attn.rotary_emb.inv_freq"},  // of older files
-    Renamed{"ffn_norm", "post_attention_layernorm"},
-    Renamed{"ffn_gate", "mlp.gate_proj"},
-    Renamed{"ffn_up", "mlp.up_proj"},
-    Renamed{"ffn_down", "mlp.down_proj"},
-    Renamed{"ffn_gate_inp", "mlp.gate"},
-    Renamed{"ffn_gate_exps", "mlp.experts.{e}.gate_proj"},
-    Renamed{"ffn_up_exps", "mlp.experts.{e}.up_proj"},
-    Renamed{"ffn_down_exps", "mlp.experts.{e}.down_proj"},
-    Renamed{"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
-    Renamed{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
-    Renamed{"ffn_up_shexp", "mlp.shared_expert.up_proj"},
-    Renamed{"ffn_down_shexp", "mlp.shared_expert.down_proj"},
-};
-constexpr Names kDecoder{kDecoderRows, "model.layers."};
-/// Beside those of kDecoder, which give way: norms before and after attention and MLP.
-constexpr std::array kFourNorms{
-    Renamed{"post_attention_norm", "post_attention_layernorm"},
-    Renamed{"ffn_norm", "pre_feedforward_layernorm"},
-    Renamed{"post_ffw_norm", "post_feedforward_layernorm"},
-};
-constexpr std::array kGlm4{
-    Renamed{"post_attention_norm", "post_self_attn_layernorm"},
-    Renamed{"post_ffw_norm", "post_mlp_layernorm"},
-    Renamed{"ffn_up", "mlp.gate_up_proj"},
-};
-constexpr std::array kMixtral{
-    Renamed{"ffn_gate_inp", "block_sparse_moe.gate"},
-    Renamed{"ffn_gate_exps", "block_sparse_moe.experts.{e}.w1"},
-    Renamed{"ffn_up_exps", "block_sparse_moe.experts.{e}.w3"},
-    Renamed{"ffn_down_exps", "block_sparse_moe.experts.{e}.w2"},
-};
-constexpr std::array kGraniteMixture{
-    Renamed{"ffn_gate_inp", "block_sparse_moe.router.layer"},
-    Renamed{"ffn_gate_exps", "block_sparse_moe.input_linear", Joined::matrices},
-    Renamed{"ffn_up_exps", "block_sparse_moe.input_linear", Joined::matrices},
-    Renamed{"ffn_down_exps", "block_sparse_moe.output_linear"},
-    Renamed{"ffn_gate_shexp", "shared_mlp.input_linear", Joined::matrices},
-    Renamed{"ffn_up_shexp", "shared_mlp.input_linear", Joined::matrices},
-    Renamed{"ffn_down_shexp", "shared_mlp.output_linear"},
-};
-constexpr std::array kGptOss{
-    Renamed{"post_attention_norm", "post_attention_layernorm"},
-    Renamed{"attn_sinks.weight", "self_attn.sinks"},
-    Renamed{"ffn_gate_inp", "mlp.router"},
-    Renamed{"ffn_gate_exps.weight", "mlp.experts.gate_up_proj_blocks", Joined::rows},
-    Renamed{"ffn_up_exps.weight", "mlp.experts.gate_up_proj_blocks", Joined::rows},
-    Renamed{"ffn_down_exps.weight", "mlp.experts.down_proj_blocks"},
-    Renamed{"ffn_gate_exps.bias", "mlp.experts.gate_up_proj_bias", Joined::rows},
-    Renamed{"ffn_up_exps.bias", "mlp.experts.gate_up_proj_bias", Joined::rows},
-    Renamed{"ffn_down_exps.bias", "mlp.experts.down_proj_bias"},
-};
-constexpr std::array kDeepSeek{
-    Renamed{"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
-    Renamed{"indexer.attn_q_b", "self_attn.indexer.wq_b"},
-    Renamed{"indexer.attn_k", "self_attn.indexer.wk"},
-    Renamed{"indexer.k_norm", "self_attn.indexer.k_norm"},
-    Renamed{"indexer.proj", "self_attn.indexer.weights_proj"},
-    Renamed{"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-    Renamed{"ffn_up_shexp", "mlp.shared_experts.up_proj"},
-    Renamed{"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-};
-constexpr std::array kTwoMatrices{
-    Renamed{"ffn_up", "mlp.c_fc"},
-    Renamed{"ffn_down", "mlp.c_proj"},
-};
-constexpr std::array kFusedGate{
-    Renamed{"ffn_up", "mlp.gate_up_proj"},
-};
-constexpr std::array kEncoderRows{
-    Renamed{"token_embd", "embeddings.word_embeddings"},
-    Renamed{"position_embd", "embeddings.position_embeddings"},
-    Renamed{"token_types", "embeddings.token_type_embeddings"},
-    Renamed{"token_embd_norm", "embeddings.LayerNorm"},
-    Renamed{"attn_q", "attention.self.query"},
-    Renamed{"attn_k", "attention.self.key"},
-    Renamed{"attn_v", "attention.self.value"},
-    Renamed{"attn_output", "attention.output.dense"},
-    Renamed{"attn_output_norm", "attention.output.LayerNorm"},
-    Renamed{"ffn_up", "intermediate.dense"},
-    Renamed{"ffn_down", "output.dense"},
-    Renamed{"layer_output_norm", "output.LayerNorm"},
-};
+constexpr NamePairs kDecoder =
+    " token_embd=model.embed_tokens output_norm=model.norm output=lm_head "
+    "attn_norm=input_layernorm attn_q=self_attn.q_proj attn_k=self_attn.k_proj "
+    "attn_v=self_attn.v_proj attn_qkv=self_attn.qkv_proj attn_q_norm=self_attn.q_norm "
+    "attn_k_norm=self_attn.k_norm attn_q_a=self_attn.q_a_proj "
+    "attn_q_a_norm=self_attn.q_a_layernorm attn_q_b=self_attn.q_b_proj "
+    "attn_kv_a_mqa=self_attn.kv_a_proj_with_mqa attn_kv_a_norm=self_attn.kv_a_layernorm "
+    // The next, and attn_rot_embd, are those of older files.
+    "attn_kv_b=self_attn.kv_b_proj attn_k_b.weight=self_attn.kv_b_proj.weight# "
+    "attn_v_b.weight=self_attn.kv_b_proj.weight# attn_output=self_attn.o_proj "
+    "attn_rot_embd.weight=self_attn.rotary_emb.inv_freq ffn_norm=post_attention_layernorm "
+    "ffn_gate=mlp.gate_proj ffn_up=mlp.up_proj ffn_down=mlp.down_proj ffn_gate_inp=mlp.gate "
+    "ffn_gate_exps=mlp.experts.{e}.gate_proj ffn_up_exps=mlp.experts.{e}.up_proj "
+    "ffn_down_exps=mlp.experts.{e}.down_proj ffn_gate_up_exps=mlp.experts.gate_up_proj "
+    "ffn_gate_inp_shexp=mlp.shared_expert_gate ffn_gate_shexp=mlp.shared_expert.gate_proj "
+    "ffn_up_shexp=mlp.shared_expert.up_proj ffn_down_shexp=mlp.shared_expert.down_proj "
+    "exp_probs_b.bias=mlp.gate.e_score_correction_bias ";
+/// Norms before and after attention and MLP.
+constexpr NamePairs kFourNorms =
+    " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
+    "post_ffw_norm=post_feedforward_layernorm ";
+constexpr NamePairs kGemma4 =
+    " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
+    "post_ffw_norm=post_feedforward_layernorm pre_ffw_norm_2=pre_feedforward_layernorm_2 "
+    "post_ffw_norm_1=post_feedforward_layernorm_1 post_ffw_norm_2=post_feedforward_layernorm_2 "
+    "post_norm=post_per_layer_input_norm inp_gate=per_layer_input_gate proj=per_layer_projection "
+    "layer_output_scale.weight=layer_scalar ";
+constexpr NamePairs kGlm4 =
+    " post_attention_norm=post_self_attn_layernorm post_ffw_norm=post_mlp_layernorm "
+    "ffn_up=mlp.gate_up_proj ";
+constexpr NamePairs kMixtral =
+    " ffn_gate_inp=block_sparse_moe.gate ffn_gate_exps=block_sparse_moe.experts.{e}.w1 "
+    "ffn_up_exps=block_sparse_moe.experts.{e}.w3 ffn_down_exps=block_sparse_moe.experts.{e}.w2 "
+    "exp_probs_b.bias=block_sparse_moe.e_score_correction_bias ";
+constexpr NamePairs kGraniteMixture =
+    " ffn_gate_inp=block_sparse_moe.router.layer ffn_gate_exps=block_sparse_moe.input_linear| "
+    "ffn_up_exps=block_sparse_moe.input_linear| ffn_down_exps=block_sparse_moe.output_linear "
+    "ffn_gate_shexp=shared_mlp.input_linear| ffn_up_shexp=shared_mlp.input_linear| "
+    "ffn_down_shexp=shared_mlp.output_linear ";
+constexpr NamePairs kGptOss =
+    " post_attention_norm=post_attention_layernorm attn_sinks.weight=self_attn.sinks "
+    "ffn_gate_inp=mlp.router ffn_gate_exps.weight=mlp.experts.gate_up_proj_blocks& "
+    "ffn_up_exps.weight=mlp.experts.gate_up_proj_blocks& "
+    "ffn_down_exps.weight=mlp.experts.down_proj_blocks "
+    "ffn_gate_exps.bias=mlp.experts.gate_up_proj_bias& "
+    "ffn_up_exps.bias=mlp.experts.gate_up_proj_bias& "
+    "ffn_down_exps.bias=mlp.experts.down_proj_bias ";
+constexpr NamePairs kSharedExperts =
+    " post_attention_norm=post_attention_layernorm indexer.attn_q_b=self_attn.indexer.wq_b "
+    "indexer.attn_k=self_attn.indexer.wk indexer.k_norm=self_attn.indexer.k_norm "
+    "indexer.proj=self_attn.indexer.weights_proj ffn_gate_shexp=mlp.shared_experts.gate_proj "
+    "ffn_up_shexp=mlp.shared_experts.up_proj ffn_down_shexp=mlp.shared_experts.down_proj ";
+constexpr NamePairs kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+constexpr NamePairs kPhi =
+    " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
+    "ffn_down=mlp.fc2 ";
+constexpr NamePairs kFusedGate = " ffn_up=mlp.gate_up_proj ";
+constexpr NamePairs kPostNorm = " post_attention_norm=post_attention_layernorm ";
+constexpr NamePairs kTrinity =
+    " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
+    "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
+constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
+constexpr NamePairs kLfm2 =
+    " attn_norm=operator_norm ffn_norm=ffn_norm attn_q_norm=self_attn.q_layernorm "
+    "attn_k_norm=self_attn.k_layernorm attn_output=self_attn.out_proj ";
+constexpr NamePairs kStateSpace = " ffn_norm=pre_ff_layernorm ";
+constexpr NamePairs kMixers =
+    " token_embd=model.embeddings attn_norm=norm attn_q=mixer.q_proj attn_k=mixer.k_proj "
+    "attn_v=mixer.v_proj attn_output=mixer.o_proj ";
+constexpr NamePairs kGpt2 =
+    " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
+    "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+constexpr NamePairs kBert =
+    " token_embd=embeddings.word_embeddings position_embd=embeddings.position_embeddings "
+    "token_types=embeddings.token_type_embeddings token_embd_norm=embeddings.LayerNorm "
+    "attn_q=attention.self.query attn_k=attention.self.key attn_v=attention.self.value "
+    "attn_output=attention.output.dense attn_output_norm=attention.output.LayerNorm "
+    "ffn_up=intermediate.dense ffn_down=output.dense layer_output_norm=output.LayerNorm ";
+constexpr NamePairs kNomic =
+    " token_embd=embeddings.word_embeddings token_types=embeddings.token_type_embeddings "
+    "token_embd_norm=emb_ln attn_qkv=attn.Wqkv attn_output=attn.out_proj attn_output_norm=norm1 "
+    "ffn_up=mlp.fc11 ffn_gate=mlp.fc12 ffn_down=mlp.fc2 layer_output_norm=norm2 ";
+constexpr NamePairs kModernBert =
+    " token_embd=embeddings.tok_embeddings token_embd_norm=embeddings.norm "
+    "output_norm=final_norm attn_norm=attn_norm attn_qkv=attn.Wqkv attn_output=attn.Wo "
+    "ffn_norm=mlp_norm ffn_up=mlp.Wi ffn_down=mlp.Wo ";
 
-constexpr Names kEncoder{kEncoderRows, "encoder.layer."};
+/// Of latent attention, whose files with the keys and values of a layer in one tensor have the widths of a head under
+/// the first two, and of its mixtures of experts.
+constexpr NamePairs kLatentKeys =
+    " attention.key_length=qk_head_dim attention.value_length=v_head_dim "
+    "attention.q_lora_rank=q_lora_rank attention.kv_lora_rank=kv_lora_rank "
+    "attention.indexer.top_k=index_topk attention.indexer.head_count=index_n_heads "
+    "attention.indexer.key_length=index_head_dim attention.indexer.types=indexer_types "
+    "rope.dimension_count=qk_rope_head_dim attention.value_length_mla=v_head_dim "
+    "attention.key_length_mla=qk_head_dim rope.scaling.yarn_log_multiplier=mscale_log ";
+/// Those of positions on several axes, which are the same for a token of text.
+constexpr NamePairs kAxes = " rope.dimension_sections=mrope_section ";
+/// Of layers with and without a sliding window, and of those that turn otherwise with one.
+constexpr NamePairs kWindows = " attention.sliding_window_pattern=sliding_window_pattern ";
+constexpr NamePairs kLocalBase =
+    " attention.sliding_window_pattern=sliding_window_pattern "
+    "rope.freq_base_swa=rope_local_base_freq ";
+constexpr NamePairs kNormalized = " true=norm_topk_prob rope.dimension_sections=mrope_section ";
+/// llama.cpp uses the biases that the file has.
+constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
 
 constexpr std::array kConverted{
-    Converted{{"llama"}, "mixtral", kMixtral, kDecoder, true, false, false, 0, "expert_count"},
-    Converted{{"llama"}, "llama", {}, kDecoder, true},
-    Converted{{"qwen2"}, "qwen2", {}, kDecoder},
-    Converted{{"qwen3"}, "qwen3", {}, kDecoder},
-    Converted{{"gemma"}, "gemma", {}, kDecoder, false, true},
-    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true, false, 46},
-    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true, false, 62},
-    Converted{{"olmo2"},
-              "olmo3",
-              kFourNorms,
-              kDecoder,
-              false,
-              false,
-              false,
-              0,
-              "attention.sliding_window"},
-    Converted{{"olmo2"}, "olmo2", kFourNorms, kDecoder},
-    Converted{{"phi3"}, "phi3", kFusedGate, kDecoder},
-    Converted{{"qwen2moe"}, "qwen2_moe", {}, kDecoder},
-    Converted{{"qwen3moe"}, "qwen3_moe", {}, kDecoder, false, false, true},
-    Converted{{"olmoe"}, "olmoe", {}, kDecoder},
-    Converted{{"seed_oss"}, "seed_oss", kFourNorms, kDecoder},
-    Converted{{"starcoder2"}, "starcoder2", kTwoMatrices, kDecoder},
-    Converted{{"stablelm"}, "stablelm", {}, kDecoder},
-    Converted{{"arcee"}, "arcee", {}, kDecoder, true},
-    Converted{{"granite"}, "granite", {}, kDecoder, true},
-    Converted{{"granitemoe"},
-              "granitemoeshared",
-              kGraniteMixture,
-              kDecoder,
-              true,
-              false,
-              false,
-              0,
-              "expert_shared_feed_forward_length"},
-    Converted{{"granitemoe"}, "granitemoe", kGraniteMixture, kDecoder, true},
-    Converted{{"gpt-oss"}, "gpt_oss", kGptOss, kDecoder},
+    Converted{.name = "llama",
+              .model_type = "mixtral",
+              .names = kMixtral,
+              .neighbours = true,
+              .needed = "expert_count"},
+    Converted{.name = "llama", .model_type = "llama", .neighbours = true, .keys = kBiases},
+    // Those of one block of LLaMA by other names.
+    Converted{.name = "internlm2", .model_type = "llama", .neighbours = true, .keys = kBiases},
+    Converted{.name = "exaone", .model_type = "llama", .keys = kBiases},
+    Converted{.name = "mistral3",
+              .model_type = "ministral3",
+              .neighbours = true,
+              .needed = "rope.scaling.original_context_length",
+              .keys = " rope.scaling.yarn_log_multiplier=mscale_log "
+                      "attention.temperature_scale=late_scale "},
+    Converted{.name = "mistral3", .model_type = "mistral", .neighbours = true},
+    Converted{.name = "smollm3", .model_type = "smollm3", .neighbours = true},
+    Converted{.name = "qwen2", .model_type = "qwen2"},
+    Converted{.name = "qwen2vl", .model_type = "qwen2_vl", .keys = kAxes},
+    Converted{.name = "qwen3", .model_type = "qwen3"},
+    Converted{.name = "qwen3vl", .model_type = "qwen3_vl", .keys = kAxes},
+    Converted{
+        .name = "qwen3next", .model_type = "qwen3_next", .names = kPostNorm, .whole_gains = true},
+    Converted{.name = "qwen35",
+              .model_type = "qwen3_5_text",
+              .names = kPostNorm,
+              .whole_gains = true,
+              .keys = kAxes},
+    Converted{.name = "qwen35moe",
+              .model_type = "qwen3_5_moe_text",
+              .names = kPostNorm,
+              .whole_gains = true,
+              .keys = kAxes},
+    Converted{.name = "gemma", .model_type = "gemma", .whole_gains = true},
+    Converted{.name = "gemma2",
+              .model_type = "gemma2",
+              .names = kFourNorms,
+              .whole_gains = true,
+              .wide_scale_layers = 46},
+    Converted{.name = "gemma3",
+              .model_type = "gemma3_text",
+              .names = kFourNorms,
+              .whole_gains = true,
+
+              .wide_scale_layers = 62,
+              .keys = kLocalBase},
+    Converted{.name = "gemma-embedding",
+              .model_type = "gemma3_text",
+              .names = kFourNorms,
+              .whole_gains = true,
+              .wide_scale_layers = 62,
+              .keys = " true=use_bidirectional_attention "
+                      "attention.sliding_window_pattern=sliding_window_pattern "
+                      "rope.freq_base_swa=rope_local_base_freq "},
+    Converted{.name = "gemma3n",
+              .model_type = "gemma3n_text",
+              .names = kGemma4,
+              .keys = " attention.sliding_window_pattern=sliding_window_pattern "
+                      "rope.freq_base_swa=rope_local_base_freq "
+                      "attention.shared_kv_layers=num_kv_shared_layers "},
+    Converted{.name = "gemma4",
+              .model_type = "gemma4_text",
+              .names = kGemma4,
+              .keys = " attention.sliding_window_pattern=sliding_window_pattern "
+                      "rope.freq_base_swa=rope_local_base_freq "
+                      "attention.shared_kv_layers=num_kv_shared_layers "
+                      "attention.key_length=global_head_dim attention.key_length_swa=head_dim "
+                      "attention.value_length_swa=v_head_dim rope.dimension_count_swa=turned_swa "},
+    Converted{.name = "olmo2",
+              .model_type = "olmo3",
+              .names = kFourNorms,
+
+              .needed = "attention.sliding_window",
+              .keys = kLocalBase},
+    Converted{.name = "olmo2", .model_type = "olmo2", .names = kFourNorms},
+    Converted{.name = "exaone4", .model_type = "exaone4", .names = kFourNorms, .keys = kWindows},
+    Converted{.name = "exaone-moe", .model_type = "exaone_moe", .keys = kWindows},
+    Converted{.name = "phi2", .model_type = "phi", .names = kPhi},
+    Converted{.name = "phi3", .model_type = "phi3", .names = kFusedGate},
+    Converted{.name = "qwen2moe", .model_type = "qwen2_moe"},
+    Converted{.name = "qwen3moe", .model_type = "qwen3_moe", .keys = kNormalized},
+    // Its text is that of Qwen 3 MoE, whose experts have a tensor each.
+    Converted{.name = "qwen3vlmoe", .model_type = "qwen3_moe", .keys = kNormalized},
+    Converted{.name = "olmoe", .model_type = "olmoe"},
+    Converted{.name = "seed_oss", .model_type = "seed_oss", .names = kFourNorms},
+    Converted{.name = "starcoder2",
+              .model_type = "starcoder2",
+              .names = kTwoMatrices,
+              .keys = " attention.layer_norm_epsilon=norm_epsilon "},
+    Converted{.name = "stablelm", .model_type = "stablelm"},
+    Converted{.name = "nemotron", .model_type = "nemotron", .whole_gains = true},
+    Converted{
+        .name = "nemotron_h", .model_type = "nemotron_h", .names = kMixers, .neighbours = true},
+    Converted{
+        .name = "nemotron_h_moe", .model_type = "nemotron_h", .names = kMixers, .neighbours = true},
+    Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = kStateSpace},
+    Converted{.name = "jamba", .model_type = "jamba", .names = kStateSpace},
+    Converted{.name = "lfm2", .model_type = "lfm2", .names = kLfm2},
+    Converted{.name = "lfm2moe", .model_type = "lfm2_moe", .names = kLfm2},
+    Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
+    Converted{.name = "afmoe",
+              .model_type = "afmoe",
+              .names = kTrinity,
+              .keys = " attention.sliding_window_pattern=global_attn_every_n_layers "},
+    Converted{.name = "apertus", .model_type = "apertus", .names = kApertus},
+    Converted{.name = "pangu-embedded", .model_type = "PanguEmbedded"},
+    Converted{.name = "granite", .model_type = "granite", .neighbours = true},
+    Converted{.name = "granitemoe",
+              .model_type = "granitemoeshared",
+              .names = kGraniteMixture,
+              .neighbours = true,
+              .needed = "expert_shared_feed_forward_length"},
+    Converted{.name = "granitemoe",
+              .model_type = "granitemoe",
+              .names = kGraniteMixture,
+              .neighbours = true},
+    Converted{.name = "granitehybrid",
+              .model_type = "granitemoehybrid",
+              .names = kGraniteMixture,
+              .neighbours = true},
+    Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = kGptOss},
+    Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = kMixtral},
     // Their pairs are neighbours in Hugging Face's order too.
-    Converted{{"command-r"}, "cohere", {}, kDecoder},
-    Converted{{"glm4"}, "glm4", kGlm4, kDecoder},
-    Converted{{"deepseek2"}, "deepseek_v3", kDeepSeek, kDecoder},
-    Converted{{"deepseek32"}, "deepseek_v32", kDeepSeek, kDecoder},
-    Converted{{"bert"}, "bert", {}, kEncoder},
+    Converted{.name = "llama4", .model_type = "llama4_text"},
+    Converted{.name = "command-r", .model_type = "cohere"},
+    Converted{.name = "cohere2", .model_type = "cohere2", .keys = kWindows},
+    Converted{.name = "ernie4_5", .model_type = "ernie4_5"},
+    Converted{.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
+    Converted{.name = "glm4", .model_type = "glm4", .names = kGlm4},
+    Converted{.name = "glm4moe", .model_type = "glm4_moe", .names = kSharedExperts, .keys = kAxes},
+    Converted{.name = "dots1", .model_type = "dots1", .names = kSharedExperts},
+    Converted{.name = "hy_v3", .model_type = "hy_v3", .names = kSharedExperts},
+    Converted{.name = "deepseek2",
+              .model_type = "deepseek_v3",
+              .names = kSharedExperts,
+              .keys = kLatentKeys},
+    Converted{.name = "deepseek32",
+              .model_type = "deepseek_v32",
+              .names = kSharedExperts,
+              .keys = kLatentKeys},
+    Converted{.name = "glm-dsa",
+              .model_type = "deepseek_v32",
+              .names = kSharedExperts,
+              .keys = kLatentKeys},
+    // Whose linear layers are those of torch in the file.
+    Converted{.name = "gpt2",
+              .model_type = "nanogpt",
+              .names = kGpt2,
+              .alone = true,
+              .layers = "h.",
+              .keys = " attention.head_count=n_head block_count=n_layer "},
+    Converted{.name = "bert",
+              .model_type = "bert",
+              .names = kBert,
+              .alone = true,
+              .layers = "encoder.layer."},
+    Converted{.name = "nomic-bert",
+              .model_type = "nomic_bert",
+              .names = kNomic,
+              .alone = true,
+              .layers = "encoder.layers.",
+              .keys = " attention.head_count=n_head block_count=n_layer "
+                      "rope.freq_base=rotary_emb_base false=prenorm "},
+    Converted{.name = "nomic-bert-moe",
+              .model_type = "nomic_bert",
+              .names = kNomic,
+              .alone = true,
+              .layers = "encoder.layers.",
+              .keys = " attention.head_count=n_head block_count=n_layer "
+                      "rope.freq_base=rotary_emb_base false=prenorm "},
+    Converted{.name = "modern-bert",
+              .model_type = "modernbert",
+              .names = kModernBert,
+              .alone = true,
+              .layers = "layers.",
+              .keys = " attention.sliding_window=local_attention "
+                      "attention.sliding_window_pattern=global_attn_every_n_layers "
+                      "rope.freq_base=global_rope_theta rope.freq_base_swa=local_rope_theta "
+                      "hidden_act=hidden_activation attention.layer_norm_epsilon=norm_eps "},
 };
 
 }  // namespace
@@ -175,11 +313,12 @@ const Converted* conversion_of(const GgufHeader& header) {
   return nullptr;
 }
 
-const Renamed* row_of(std::span<const Renamed> names, std::string_view from) {
-  for (const Renamed& row : names) {
-    if (row.from == from) return &row;
-  }
-  return nullptr;
+std::string_view to_of(NamePairs pairs, std::string_view from) {
+  const std::string sought = " " + std::string(from) + "=";
+  const std::size_t found = pairs.find(sought);
+  if (found == pairs.npos) return {};
+  const std::size_t begin = found + sought.size();
+  return pairs.substr(begin, pairs.find(' ', begin) - begin);
 }
 
 NewName renamed(const std::string& name, const Converted* conversion) {
@@ -191,23 +330,33 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   if (own.starts_with(kBlock)) {
     const std::size_t end = own.find('.', kBlock.size()) + 1;
     if (end > ending) return {name};
-    before = conversion->names.layers;
+    before = conversion->layers;
     before += own.substr(kBlock.size(), end - kBlock.size());
     own.remove_prefix(end);
   }
-  const std::string unknown = before + std::string(own);
+  std::string unknown = before + std::string(own);
+  for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
+    if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
   const std::string_view base = own.substr(0, own.rfind('.'));
-  for (const std::span<const Renamed> rows : {conversion->particular, conversion->names.rows}) {
-    const Renamed* row = row_of(rows, own);
-    const bool whole = row != nullptr;
-    if (!whole) row = row_of(rows, base);
-    if (row == nullptr) continue;
-    before += row->to;
+  for (const NamePairs pairs : {conversion->names, conversion->alone ? NamePairs() : kDecoder}) {
+    std::string_view to = to_of(pairs, own);
+    const bool whole = !to.empty();
+    if (!whole) to = to_of(pairs, base);
+    if (to.empty()) continue;
+    NewName found;
+    for (const Joined joined : {Joined::matrices, Joined::rows, Joined::heads}) {
+      if (to.back() != static_cast<char>(joined)) continue;
+      found.joined = joined;
+      found.first = pairs.data() + pairs.find(to) == to.data();
+      to.remove_suffix(1);
+      break;
+    }
+    before += to;
     if (!whole) before += name.substr(ending);
-    // The rows of two that are joined follow one another.
-    return {before, row->joined, row == rows.data() || row[-1].to != row->to};
+    found.name = std::move(before);
+    return found;
   }
-  return {unknown};
+  return {std::move(unknown)};
 }
 
 }  // namespace eigenscope

@@ -397,6 +397,130 @@ class Glm4(Phi3):
     keys = {"rope.dimension_count": uint32(32)}
 
 
+class SmolLm3(Decoder):
+    """Each fourth layer has no positions."""
+
+    architecture = "smollm3"
+
+
+class InternLm2(Decoder):
+    architecture = "internlm2"
+
+
+class Exaone(Decoder):
+    architecture = "exaone"
+
+
+class Mistral3(Decoder):
+    architecture = "mistral3"
+
+
+class Ministral3(Mistral3):
+    """Queries are scaled from the end of the first training's length on."""
+
+    name = "ministral3"
+    keys = {
+        "rope.scaling.type": string("yarn"),
+        "rope.scaling.factor": float32(16),
+        "rope.scaling.original_context_length": uint32(16384),
+        "rope.scaling.yarn_beta_fast": float32(32),
+        "rope.scaling.yarn_beta_slow": float32(1),
+        "rope.scaling.yarn_log_multiplier": float32(0.7),
+        "attention.temperature_scale": float32(0.1),
+    }
+
+
+AXES = {"rope.dimension_sections": array(5, [struct.pack("<i", pairs) for pairs in (11, 11, 10, 0)])}
+
+
+class Qwen2Vl(Qwen2):
+    """llama.cpp does not read its epsilon."""
+
+    architecture = "qwen2vl"
+    keys = {"attention.layer_norm_rms_epsilon": float32(1e-12), **AXES}
+
+
+class Qwen3Vl(Qwen3):
+    architecture, keys = "qwen3vl", AXES
+
+
+class Qwen3VlMoe(Qwen3Moe):
+    architecture = "qwen3vlmoe"
+    keys = {**Qwen3Moe.keys, **AXES}
+
+
+class Exaone4(Olmo2):
+    """Without windows all layers turn."""
+
+    architecture, head_norm_sizes = "exaone4", Decoder.head_norm_sizes
+    head_norms = Qwen3.head_norms
+
+
+class Exaone4Windows(Exaone4):
+    name = "exaone4-32b"
+    keys = {"attention.sliding_window": uint32(8)}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, layers=64))  # by which llama.cpp knows of windows
+
+
+class Cohere2(CommandR):
+    architecture = "cohere2"
+    keys = {**CommandR.keys, "attention.sliding_window": uint32(8)}
+
+
+class Phi2(Decoder):
+    architecture, epsilon = "phi2", "attention.layer_norm_epsilon"
+    norms = ("attn_norm",)
+    biases = Starcoder2.biases
+    has_gate, norm_bias = False, True
+    keys = {"rope.dimension_count": uint32(32)}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+        self.vector("output.bias", (size.vocabulary,))
+
+
+class Glm4Moe(Mixtral):
+    """The first layer has an MLP."""
+
+    architecture = "glm4moe"
+    norms = ("attn_norm", "post_attention_norm")
+    head_norms = Qwen3.head_norms
+    biases = Qwen2.biases
+    keys = {
+        **Mixtral.keys,
+        "rope.dimension_count": uint32(32),
+        "leading_dense_block_count": uint32(1),
+        "expert_shared_count": uint32(1),
+        "expert_weights_scale": float32(2.5),
+        "expert_weights_norm": boolean(True),
+        "expert_gating_func": uint32(2),
+    }
+
+    def mlp_matrices(self):
+        if self.is_first:
+            return Decoder.mlp_matrices(self)
+        return {**super().mlp_matrices(), **self.shared_matrices()}
+
+    def layer(self, p):
+        self.is_first = p == "blk.0."
+        super().layer(p)
+        if not self.is_first:
+            self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
+class MiniMaxM2(Mixtral):
+    """The norms of queries and keys are those of all heads together."""
+
+    architecture, head_norm_sizes = "minimax-m2", Olmo2.head_norm_sizes
+    keys = {**Mixtral.keys, "rope.dimension_count": uint32(32), "expert_gating_func": uint32(2)}
+
+    def layer(self, p):
+        super().layer(p)
+        self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
 class Gemma(Decoder):
     architecture, output = "gemma", False
     keys = {"attention.key_length": uint32(64), "attention.value_length": uint32(64)}
