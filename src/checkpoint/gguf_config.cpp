@@ -261,13 +261,10 @@ void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& me
     ++all;
   }
   if (!fits || all == 0) refuse_item(name, "its elements must be 1 before those of 1e30");
-  for (const char* const layers : {"", "_swa"}) {
-    const std::string turned = std::string("rope.dimension_count") + layers;
-    if (metadata.number(turned, 0) !=
-        metadata.number(std::string("attention.key_length") + layers, 0))
-      metadata.refuse(turned, "it must be the width of a head");
-  }
-  config.erase("rope_scaling");
+  const std::string turned = "rope.dimension_count_swa";
+  if (config["partial_rotary_factor"].is_number() ||
+      metadata.number(turned, 0) != metadata.number("attention.key_length_swa", 0))
+    metadata.refuse(turned, "it and the key without '_swa' must be the widths of a head");
   OrderedJson& full = config["rope_parameters"]["full_attention"];
   full["rope_type"] = "proportional";
   full["partial_rotary_factor"] = kept / all;
@@ -326,8 +323,11 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
       scaling["mscale_all_dim"] = all;
       scaling["mscale"] = latent ? all : 1;
     }
-    config["rope_scaling"] = std::move(scaling);
-    if (type == "gemma4_text") set_full_angles(parts, metadata, config);
+    if (type == "gemma4_text") {
+      set_full_angles(parts, metadata, config);
+    } else {
+      config["rope_scaling"] = std::move(scaling);
+    }
     // Ollama's files do not have the base of the layers without a window.
     if (type != "olmo3" && !to_of(conversion->keys, "rope.freq_base_swa").empty() &&
         !config.contains("rope_theta"))
@@ -335,7 +335,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     constexpr double kNoPassageIsAsLong = 8192;
     if (type == "ministral3" && metadata.number(std::string(kLateScale), 0) != 0 &&
         metadata.number("rope.scaling.original_context_length", 0) < kNoPassageIsAsLong) {
-      metadata.refuse(std::string(kLateScale), "it must be 0 for a first training on short texts");
+      metadata.refuse(std::string(kLateScale), "it must be 0");
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
     set_layer_types(config, to_of(conversion->keys, "attention.sliding_window_pattern"));

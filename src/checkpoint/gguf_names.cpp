@@ -263,32 +263,24 @@ constexpr std::array kConverted{
     Converted{.name = "gpt2",
               .model_type = "nanogpt",
               .names = kGpt2,
-              .alone = true,
               .layers = "h.",
               .keys = " attention.head_count=n_head block_count=n_layer "},
-    Converted{.name = "bert",
-              .model_type = "bert",
-              .names = kBert,
-              .alone = true,
-              .layers = "encoder.layer."},
+    Converted{.name = "bert", .model_type = "bert", .names = kBert, .layers = "encoder.layer."},
     Converted{.name = "nomic-bert",
               .model_type = "nomic_bert",
               .names = kNomic,
-              .alone = true,
               .layers = "encoder.layers.",
               .keys = " attention.head_count=n_head block_count=n_layer "
                       "rope.freq_base=rotary_emb_base false=prenorm "},
     Converted{.name = "nomic-bert-moe",
               .model_type = "nomic_bert",
               .names = kNomic,
-              .alone = true,
               .layers = "encoder.layers.",
               .keys = " attention.head_count=n_head block_count=n_layer "
                       "rope.freq_base=rotary_emb_base false=prenorm "},
     Converted{.name = "modern-bert",
               .model_type = "modernbert",
               .names = kModernBert,
-              .alone = true,
               .layers = "layers.",
               .keys = " attention.sliding_window=local_attention "
                       "attention.sliding_window_pattern=global_attn_every_n_layers "
@@ -330,7 +322,7 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   if (own.starts_with(kBlock)) {
     const std::size_t end = own.find('.', kBlock.size()) + 1;
     if (end > ending) return {name};
-    before = conversion->layers;
+    before = conversion->layers.empty() ? "model.layers." : conversion->layers;
     before += own.substr(kBlock.size(), end - kBlock.size());
     own.remove_prefix(end);
   }
@@ -338,23 +330,21 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
     if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
   const std::string_view base = own.substr(0, own.rfind('.'));
-  for (const NamePairs pairs : {conversion->names, conversion->alone ? NamePairs() : kDecoder}) {
+  const NamePairs others = conversion->layers.empty() ? kDecoder : NamePairs();
+  for (const NamePairs pairs : {conversion->names, others}) {
     std::string_view to = to_of(pairs, own);
     const bool whole = !to.empty();
     if (!whole) to = to_of(pairs, base);
     if (to.empty()) continue;
-    NewName found;
-    for (const Joined joined : {Joined::matrices, Joined::rows, Joined::heads}) {
-      if (to.back() != static_cast<char>(joined)) continue;
-      found.joined = joined;
-      found.first = pairs.data() + pairs.find(to) == to.data();
+    Joined joined = Joined::no;
+    const bool first = pairs.data() + pairs.find(to) == to.data();
+    if (const char mark = to.back(); mark == '|' || mark == '&' || mark == '#') {
+      joined = static_cast<Joined>(mark);
       to.remove_suffix(1);
-      break;
     }
     before += to;
     if (!whole) before += name.substr(ending);
-    found.name = std::move(before);
-    return found;
+    return {std::move(before), joined, first};
   }
   return {std::move(unknown)};
 }

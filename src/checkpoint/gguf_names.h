@@ -26,10 +26,10 @@ using NamePairs = std::string_view;
 /// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
 struct Converted {
   std::string_view name;
-  std::string_view model_type;                ///< in config.json
-  NamePairs names = {};                       ///< looked up before those of LLaMA
-  bool alone = false;                         ///< those of LLaMA are not
-  std::string_view layers = "model.layers.";  ///< the prefix of layers in Hugging Face's names
+  std::string_view model_type;  ///< in config.json
+  NamePairs names = {};         ///< looked up before those of LLaMA
+  /// The prefix of layers in Hugging Face's names; empty: that of LLaMA, whose names hold beside `names`.
+  std::string_view layers = {};
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
