@@ -804,6 +804,7 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
            [&](GgufWriter& it, const std::string& prefix) {
              windows(it, prefix);
              it.integer(prefix + "attention.shared_kv_layers", 1);
+             it.list(prefix + "activation_sparsity_scale", std::vector<float>{1.6F, 1.6F});
              it.list(prefix + "attention.sliding_window_pattern", std::vector<std::int32_t>{0, 0});
            },
        .names = llama_like({}),

@@ -174,7 +174,8 @@ constexpr std::array kConverted{
               .names = kGemma4,
               .keys = " attention.sliding_window_pattern=sliding_window_pattern "
                       "rope.freq_base_swa=rope_local_base_freq "
-                      "attention.shared_kv_layers=num_kv_shared_layers "},
+                      "attention.shared_kv_layers=num_kv_shared_layers "
+                      "activation_sparsity_scale=activation_sparsity "},
     Converted{.name = "gemma4",
               .model_type = "gemma4_text",
               .names = kGemma4,
