@@ -125,7 +125,7 @@ bool is_zero(const OrderedJson& value) {
 }
 
 bool is_latent(const Converted& conversion) {
-  return conversion.model_type.starts_with("deepseek_v3");
+  return std::string_view(conversion.model_type).starts_with("deepseek_v3");
 }
 
 /// Whether a key is read, or cannot change the attention.
@@ -134,7 +134,7 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
-  for (const NamePairs keys : {kKeys, kScalingKeys, conversion.keys}) {
+  for (const NamePairs keys : {kKeys, kScalingKeys, NamePairs(conversion.keys)}) {
     if (!to_of(keys, key).empty()) return true;
   }
   return lists(kOtherKeys, key);

@@ -7,7 +7,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr NamePairs kDecoder =
+constexpr const char* kDecoder =
     " token_embd=model.embed_tokens output_norm=model.norm output=lm_head "
     "attn_norm=input_layernorm attn_q=self_attn.q_proj attn_k=self_attn.k_proj "
     "attn_v=self_attn.v_proj attn_qkv=self_attn.qkv_proj attn_q_norm=self_attn.q_norm "
@@ -25,28 +25,28 @@ constexpr NamePairs kDecoder =
     "ffn_up_shexp=mlp.shared_expert.up_proj ffn_down_shexp=mlp.shared_expert.down_proj "
     "exp_probs_b.bias=mlp.gate.e_score_correction_bias ";
 /// Norms before and after attention and MLP.
-constexpr NamePairs kFourNorms =
+constexpr const char* kFourNorms =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
     "post_ffw_norm=post_feedforward_layernorm ";
-constexpr NamePairs kGemma4 =
+constexpr const char* kGemma4 =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
     "post_ffw_norm=post_feedforward_layernorm pre_ffw_norm_2=pre_feedforward_layernorm_2 "
     "post_ffw_norm_1=post_feedforward_layernorm_1 post_ffw_norm_2=post_feedforward_layernorm_2 "
     "post_norm=post_per_layer_input_norm inp_gate=per_layer_input_gate proj=per_layer_projection "
     "layer_output_scale.weight=layer_scalar ";
-constexpr NamePairs kGlm4 =
+constexpr const char* kGlm4 =
     " post_attention_norm=post_self_attn_layernorm post_ffw_norm=post_mlp_layernorm "
     "ffn_up=mlp.gate_up_proj ";
-constexpr NamePairs kMixtral =
+constexpr const char* kMixtral =
     " ffn_gate_inp=block_sparse_moe.gate ffn_gate_exps=block_sparse_moe.experts.{e}.w1 "
     "ffn_up_exps=block_sparse_moe.experts.{e}.w3 ffn_down_exps=block_sparse_moe.experts.{e}.w2 "
     "exp_probs_b.bias=block_sparse_moe.e_score_correction_bias ";
-constexpr NamePairs kGraniteMixture =
+constexpr const char* kGraniteMixture =
     " ffn_gate_inp=block_sparse_moe.router.layer ffn_gate_exps=block_sparse_moe.input_linear| "
     "ffn_up_exps=block_sparse_moe.input_linear| ffn_down_exps=block_sparse_moe.output_linear "
     "ffn_gate_shexp=shared_mlp.input_linear| ffn_up_shexp=shared_mlp.input_linear| "
     "ffn_down_shexp=shared_mlp.output_linear ";
-constexpr NamePairs kGptOss =
+constexpr const char* kGptOss =
     " post_attention_norm=post_attention_layernorm attn_sinks.weight=self_attn.sinks "
     "ffn_gate_inp=mlp.router ffn_gate_exps.weight=mlp.experts.gate_up_proj_blocks& "
     "ffn_up_exps.weight=mlp.experts.gate_up_proj_blocks& "
@@ -54,49 +54,49 @@ constexpr NamePairs kGptOss =
     "ffn_gate_exps.bias=mlp.experts.gate_up_proj_bias& "
     "ffn_up_exps.bias=mlp.experts.gate_up_proj_bias& "
     "ffn_down_exps.bias=mlp.experts.down_proj_bias ";
-constexpr NamePairs kSharedExperts =
+constexpr const char* kSharedExperts =
     " post_attention_norm=post_attention_layernorm indexer.attn_q_b=self_attn.indexer.wq_b "
     "indexer.attn_k=self_attn.indexer.wk indexer.k_norm=self_attn.indexer.k_norm "
     "indexer.proj=self_attn.indexer.weights_proj ffn_gate_shexp=mlp.shared_experts.gate_proj "
     "ffn_up_shexp=mlp.shared_experts.up_proj ffn_down_shexp=mlp.shared_experts.down_proj ";
-constexpr NamePairs kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
-constexpr NamePairs kPhi =
+constexpr const char* kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+constexpr const char* kPhi =
     " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
     "ffn_down=mlp.fc2 ";
-constexpr NamePairs kFusedGate = " ffn_up=mlp.gate_up_proj ";
-constexpr NamePairs kPostNorm = " post_attention_norm=post_attention_layernorm ";
-constexpr NamePairs kTrinity =
+constexpr const char* kFusedGate = " ffn_up=mlp.gate_up_proj ";
+constexpr const char* kPostNorm = " post_attention_norm=post_attention_layernorm ";
+constexpr const char* kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
     "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
-constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
-constexpr NamePairs kLfm2 =
+constexpr const char* kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
+constexpr const char* kLfm2 =
     " attn_norm=operator_norm ffn_norm=ffn_norm attn_q_norm=self_attn.q_layernorm "
     "attn_k_norm=self_attn.k_layernorm attn_output=self_attn.out_proj ";
-constexpr NamePairs kStateSpace = " ffn_norm=pre_ff_layernorm ";
-constexpr NamePairs kMixers =
+constexpr const char* kStateSpace = " ffn_norm=pre_ff_layernorm ";
+constexpr const char* kMixers =
     " token_embd=model.embeddings attn_norm=norm attn_q=mixer.q_proj attn_k=mixer.k_proj "
     "attn_v=mixer.v_proj attn_output=mixer.o_proj ";
-constexpr NamePairs kGpt2 =
+constexpr const char* kGpt2 =
     " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
     "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
-constexpr NamePairs kBert =
+constexpr const char* kBert =
     " token_embd=embeddings.word_embeddings position_embd=embeddings.position_embeddings "
     "token_types=embeddings.token_type_embeddings token_embd_norm=embeddings.LayerNorm "
     "attn_q=attention.self.query attn_k=attention.self.key attn_v=attention.self.value "
     "attn_output=attention.output.dense attn_output_norm=attention.output.LayerNorm "
     "ffn_up=intermediate.dense ffn_down=output.dense layer_output_norm=output.LayerNorm ";
-constexpr NamePairs kNomic =
+constexpr const char* kNomic =
     " token_embd=embeddings.word_embeddings token_types=embeddings.token_type_embeddings "
     "token_embd_norm=emb_ln attn_qkv=attn.Wqkv attn_output=attn.out_proj attn_output_norm=norm1 "
     "ffn_up=mlp.fc11 ffn_gate=mlp.fc12 ffn_down=mlp.fc2 layer_output_norm=norm2 ";
-constexpr NamePairs kModernBert =
+constexpr const char* kModernBert =
     " token_embd=embeddings.tok_embeddings token_embd_norm=embeddings.norm "
     "output_norm=final_norm attn_norm=attn_norm attn_qkv=attn.Wqkv attn_output=attn.Wo "
     "ffn_norm=mlp_norm ffn_up=mlp.Wi ffn_down=mlp.Wo ";
 
 /// Of latent attention, whose files with the keys and values of a layer in one tensor have the widths of a head under
 /// the first two, and of its mixtures of experts.
-constexpr NamePairs kLatentKeys =
+constexpr const char* kLatentKeys =
     " attention.key_length=qk_head_dim attention.value_length=v_head_dim "
     "attention.q_lora_rank=q_lora_rank attention.kv_lora_rank=kv_lora_rank "
     "attention.indexer.top_k=index_topk attention.indexer.head_count=index_n_heads "
@@ -104,15 +104,15 @@ constexpr NamePairs kLatentKeys =
     "rope.dimension_count=qk_rope_head_dim attention.value_length_mla=v_head_dim "
     "attention.key_length_mla=qk_head_dim rope.scaling.yarn_log_multiplier=mscale_log ";
 /// Those of positions on several axes, which are the same for a token of text.
-constexpr NamePairs kAxes = " rope.dimension_sections=mrope_section ";
+constexpr const char* kAxes = " rope.dimension_sections=mrope_section ";
 /// Of layers with and without a sliding window, and of those that turn otherwise with one.
-constexpr NamePairs kWindows = " attention.sliding_window_pattern=sliding_window_pattern ";
-constexpr NamePairs kLocalBase =
+constexpr const char* kWindows = " attention.sliding_window_pattern=sliding_window_pattern ";
+constexpr const char* kLocalBase =
     " attention.sliding_window_pattern=sliding_window_pattern "
     "rope.freq_base_swa=rope_local_base_freq ";
-constexpr NamePairs kNormalized = " true=norm_topk_prob rope.dimension_sections=mrope_section ";
+constexpr const char* kNormalized = " true=norm_topk_prob rope.dimension_sections=mrope_section ";
 /// llama.cpp uses the biases that the file has.
-constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
+constexpr const char* kBiases = " true=attention_bias true=mlp_bias ";
 
 constexpr std::array kConverted{
     Converted{.name = "llama",
@@ -299,8 +299,7 @@ std::string architecture_of(const OrderedJson& metadata) {
 const Converted* conversion_of(const GgufHeader& header) {
   const std::string name = architecture_of(header.metadata);
   for (const Converted& row : kConverted) {
-    const bool holds =
-        row.needed.empty() || header.integer(name + "." + std::string(row.needed)) > 0;
+    const bool holds = *row.needed == 0 || header.integer(name + "." + row.needed) > 0;
     if (row.name == name && holds) return &row;
   }
   return nullptr;
@@ -323,7 +322,7 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   if (own.starts_with(kBlock)) {
     const std::size_t end = own.find('.', kBlock.size()) + 1;
     if (end > ending) return {name};
-    before = conversion->layers.empty() ? "model.layers." : conversion->layers;
+    before = *conversion->layers == 0 ? "model.layers." : conversion->layers;
     before += own.substr(kBlock.size(), end - kBlock.size());
     own.remove_prefix(end);
   }
@@ -331,8 +330,8 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
     if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
   const std::string_view base = own.substr(0, own.rfind('.'));
-  const NamePairs others = conversion->layers.empty() ? kDecoder : NamePairs();
-  for (const NamePairs pairs : {conversion->names, others}) {
+  const NamePairs others = *conversion->layers == 0 ? kDecoder : "";
+  for (const NamePairs pairs : {NamePairs(conversion->names), others}) {
     std::string_view to = to_of(pairs, own);
     const bool whole = !to.empty();
     if (!whole) to = to_of(pairs, base);

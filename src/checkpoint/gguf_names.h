@@ -25,11 +25,11 @@ using NamePairs = std::string_view;
 
 /// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
 struct Converted {
-  std::string_view name;
-  std::string_view model_type;  ///< in config.json
-  NamePairs names = {};         ///< looked up before those of LLaMA
+  const char* name;
+  const char* model_type;  ///< in config.json
+  const char* names = "";  ///< looked up before those of LLaMA
   /// The prefix of layers in Hugging Face's names; empty: that of LLaMA, whose names hold beside `names`.
-  std::string_view layers = {};
+  const char* layers = "";
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
@@ -38,10 +38,10 @@ struct Converted {
   /// the model, of 27 billion weights, by so many layers. 0: none is.
   int wide_scale_layers = 0;
   /// A positive integer of the metadata, behind the architecture's name, without which a later row holds.
-  std::string_view needed = {};
+  const char* needed = "";
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
   /// that are "true" or "false" have this value in every file.
-  NamePairs keys = {};
+  const char* keys = "";
 };
 /// llama.cpp's name of the architecture; empty for none.
 std::string architecture_of(const OrderedJson& metadata);
