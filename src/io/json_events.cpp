@@ -78,9 +78,11 @@ class Adapter {
   bool end_object() { return events_.end_object(), true; }
   bool start_array(std::size_t) { return events_.begin_array(), true; }
   bool end_array() { return events_.end_array(), true; }
+  [[noreturn]] bool parse_error(std::size_t, const std::string&, const Json::out_of_range&) {
+    refuse_json_number(item_);
+  }
   [[noreturn]] bool parse_error(std::size_t position, const std::string&,
-                                const nlohmann::detail::exception& error) {
-    if (dynamic_cast<const Json::out_of_range*>(&error)) refuse_json_number(item_);
+                                const nlohmann::detail::exception&) {
     // The parser's own words quote the input raw, so only the place is passed on.
     refuse_json(text_, item_, position);
   }

@@ -1,0 +1,56 @@
+// How the stored tensors of a quantized weight make it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/config.h"
+#include "checkpoint/quantization.h"
+#include "checkpoint/safetensors.h"
+
+namespace eigenscope {
+
+/// A weight to decode: weight[row, column] = table[code] * scale + offset, where blocks of elements share scale and
+/// offset.
+struct QuantizedWeight {
+  std::string base;  ///< what the names of its tensors begin with, its dot included
+  std::string codes;
+  Packing packing = Packing::unknown;
+  std::uint64_t rows = 0, columns = 0;
+  std::uint64_t matrices = 0;  ///< of `stacked_blocks`
+  unsigned bits = 8;           ///< of a code
+  bool high_first = false;     ///< the first of two codes in a byte is the high half
+  std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
+  std::string scales;
+  std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
+  unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
+  bool in_order = false;   ///< of GPTQ: config.json says that groups are those of the inputs' order
+
+  std::uint64_t scale_columns() const { return (columns + block_columns - 1) / block_columns; }
+  std::uint64_t scale_rows() const { return (rows + block_rows - 1) / block_rows; }
+  /// Whether the codes of an input, for all outputs, lie together.
+  bool inputs_first() const { return packing == Packing::awq || packing == Packing::gptq; }
+};
+
+/// What to decode of a linear layer; nothing where its tensors, or what `config` (which may be null) says of them, do not
+/// fit each other or leave a meaning open. Throws FormatError naming the key for a malformed `config`, and the tensor for
+/// one whose weights quantizers transpose.
+std::optional<QuantizedWeight> quantized_weight(const Safetensors& file, const Config* config,
+                                                const LinearTensors& layer);
+
+/// The ending of the name of stacked matrices in MXFP4.
+inline constexpr std::string_view kStackedBlocks = "_blocks";
+
+/// Stacked matrices in MXFP4, called `name`: a byte of `codes` has two of them, the first in the low half, and a scale is
+/// that of 32. Nothing where the tensors do not fit each other.
+std::optional<QuantizedWeight> stacked_blocks(const std::map<std::string, TensorInfo>& tensors,
+                                              const std::string& name, const TensorInfo& codes);
+
+/// Throws FormatError naming the key of `config` by which weights are quantized, or their inputs transformed, when the
+/// model runs.
+void refuse_quantized_online(const Config& config);
+
+}  // namespace eigenscope
