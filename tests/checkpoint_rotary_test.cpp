@@ -297,6 +297,14 @@ TEST_CASE("keys of rotary positions that contradict each other or are not read a
   const std::string partial = R"("model_type":"stablelm","partial_rotary_factor":)";
   CHECK(refused(partial + "0.35") == "partial_rotary_factor");
   CHECK(refused(partial + "0.25").empty());
+  // Queries that are scaled from a position on, which must be beyond every passage.
+  const auto later = [](const std::string& length, const std::string& beta) {
+    return R"("rope_scaling":{"rope_type":"default","llama_4_scaling_beta":)" + beta +
+           R"(,"original_max_position_embeddings":)" + length + "}";
+  };
+  CHECK(refused(later("16384", "0.1")).empty());
+  CHECK(refused(later("4096", "0")).empty());
+  CHECK(refused(later("4096", "0.1")) == "rope_scaling.llama_4_scaling_beta");
   // LLaMA's heads turn whole.
   CHECK(refused(R"("partial_rotary_factor":0.25)") == "partial_rotary_factor");
   CHECK(refused(R"("rope_parameters":{"partial_rotary_factor":0.25})") ==

@@ -10,7 +10,8 @@
 using namespace eigenscope;
 using namespace eigenscope::testing;
 
-TEST_CASE("n-gram losses equal an independent count on Moby Dick, for bytes and words", "[sample]") {
+TEST_CASE("n-gram losses equal an independent count on Moby Dick, for bytes and words",
+          "[sample]") {
   const auto wanted = reference("ngram-losses.json");
   for (const char* tokenizer : {"bytes", "words"}) {
     const NgramLosses found = tokenized_text(tokenizer, moby_dick(), 5).references;

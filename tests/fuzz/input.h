@@ -13,7 +13,8 @@
 
 namespace eigenscope {
 
-inline constexpr std::uint64_t kMostElements = 1 << 14;  // of a tensor, so that one input stays quick
+inline constexpr std::uint64_t kMostElements = 1
+                                               << 14;  // of a tensor, so that one input stays quick
 
 /// The input as a file of this name.
 inline std::shared_ptr<ByteSource> source_of(const char* name, const std::uint8_t* data,
