@@ -158,7 +158,6 @@ constexpr std::array kConverted{
               .model_type = "gemma3_text",
               .names = kFourNorms,
               .whole_gains = true,
-
               .wide_scale_layers = 62,
               .keys = kLocalBase},
     Converted{.name = "gemma-embedding",
@@ -187,7 +186,6 @@ constexpr std::array kConverted{
     Converted{.name = "olmo2",
               .model_type = "olmo3",
               .names = kFourNorms,
-
               .needed = "attention.sliding_window",
               .keys = kLocalBase},
     Converted{.name = "olmo2", .model_type = "olmo2", .names = kFourNorms},

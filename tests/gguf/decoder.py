@@ -275,6 +275,13 @@ class DeepSeekV32(DeepSeek):
             self.vector(f"{p}indexer.k_norm.{part}", (128,), mean)
 
 
+class GlmDsa(DeepSeekV32):
+    """Without a scaling of the angles."""
+
+    architecture = "glm-dsa"
+    keys = {key: value for key, value in DeepSeekV32.keys.items() if not key.startswith("rope.scaling")}
+
+
 class DeepSeekV2(DeepSeek):
     """As older files have it: keys and values in one tensor. Queries read the tokens, and experts have softmax weights."""
 

@@ -34,6 +34,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   deepseek2: SINGLE,
   'deepseek2-lite': SINGLE,
   deepseek32: SINGLE,
+  'glm-dsa': SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,
   olmo2: SINGLE,
