@@ -29,7 +29,7 @@ VectorXd normals(std::uint64_t seed, std::uint64_t stream, Index count, double s
   return std * normal_matrix(count, 1, seed, stream).cast<double>();
 }
 
-std::uint64_t stream_of(std::uint64_t dataset, std::uint64_t pair) {
+std::uint64_t dataset_stream(std::uint64_t dataset, std::uint64_t pair) {
   return (dataset << 32) + pair;
 }
 constexpr std::uint64_t kStartStream = (std::uint64_t{1} << 32) - 1;  // after any pair
@@ -62,11 +62,11 @@ TokenPairs::TokenPairs(const PositionSettings& settings, Index pairs, std::uint6
     : ridge_(settings.ridge), tokens_(settings.width, 2 * pairs) {
   const Index d = settings.width;
   const auto width = static_cast<double>(d);
-  meaning_ = normals(settings.seed, stream_of(dataset, 0), d, 1);
+  meaning_ = normals(settings.seed, dataset_stream(dataset, 0), d, 1);
   meaning_ *= std::sqrt(width / product(meaning_, meaning_));
   const Teacher teacher{settings.teacher_position};
   for (Index k = 0; k < pairs; ++k) {
-    const auto stream = stream_of(dataset, 1 + static_cast<std::uint64_t>(k));
+    const auto stream = dataset_stream(dataset, 1 + static_cast<std::uint64_t>(k));
     const VectorXd both = normals(settings.seed, stream, 2 * d, settings.token_std);
     tokens_.col(2 * k) = both.head(d);
     tokens_.col(2 * k + 1) = both.tail(d);
@@ -156,7 +156,7 @@ void PositionMeaning::begin_minimum() {
       start = settings_.start_norm * data_->meaning();
       break;
     case MinimumStart::random:
-      start = normals(settings_.seed, stream_of(dataset, kStartStream), settings_.width,
+      start = normals(settings_.seed, dataset_stream(dataset, kStartStream), settings_.width,
                       settings_.start_norm);
   }
   const auto loss = [this, count = pairs(point)](const VectorXd& w, VectorXd& gradient) {

@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
 
 /// Of W_QK / sqrt(d_h).
-FactorProducts products_of(const HeadProjections& head) {
+FactorProducts scaled_products(const HeadProjections& head) {
   FactorProducts products =
       products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
   const auto width = static_cast<double>(head.query.rows());
@@ -67,7 +67,7 @@ double logit_bound(const LayerWeights& weights, const LayerRules& rules, int hea
   };
   // The states have the gain of a pre-norm already.
   const FactorProducts products =
-      products_of({rows(weights.query, head), rows(weights.key, rules.key_head(head))});
+      scaled_products({rows(weights.query, head), rows(weights.key, rules.key_head(head))});
   return weighted_spectrum(products).singular_values[0] * largest_square(states);
 }
 
@@ -172,7 +172,7 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
   prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
   prediction.in(Metric::bare) = head_in_identity(
-      products_of(folded),
+      scaled_products(folded),
       rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head(), states_));
   prediction.in(Metric::weighted) = head_in_metric(states, rows_.sinks(), rows_.largest_turn());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
