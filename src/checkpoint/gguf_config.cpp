@@ -246,6 +246,42 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   return scaling;
 }
 
+/// The scaling with what files of the architecture leave out, or have under another key.
+OrderedJson scaling_of(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
+                       const Converted& conversion) {
+  OrderedJson scaling = rotary_scaling(parts, metadata);
+  if (scaling.is_null()) return scaling;
+  // The pairs between which the original's ramp lies are not rounded.
+  if (std::string_view(conversion.model_type) == "gpt_oss") scaling["truncate"] = false;
+  const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
+  if (multiplier > 0) {
+    const bool latent = is_latent(conversion);
+    const double all = latent ? static_cast<float>(multiplier) / 0.1F : multiplier;
+    scaling["mscale_all_dim"] = all;
+    scaling["mscale"] = latent ? all : 1;
+  }
+  return scaling;
+}
+
+/// llama.cpp knows the model without norms of queries and keys by its experts, and by a window of 0 those whose layers
+/// turn otherwise.
+void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  config["use_qk_norm"] = metadata.number("expert_count", 0) != 128;
+  const std::string window = "attention.sliding_window";
+  if (metadata.number(window, 1) == 0) metadata.refuse(window, "it must be left out");
+}
+
+void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  if (!config.contains("attention_multiplier")) metadata.refuse("attention.scale", "it is missing");
+  // llama.cpp's switch of its positions.
+  const std::string turns = "rope.scaling.finetuned";
+  if (metadata.value(turns) != OrderedJson(false)) {
+    config["position_embedding_type"] = "rope";
+  } else if (config["model_type"] != "granitemoehybrid") {
+    metadata.refuse(turns, "it must be true or left out");
+  }
+}
+
 /// Gemma 4 turns whole heads in the layers with a window, and in the others the first pairs of a head: llama.cpp divides
 /// the angles of the rest by 1e30.
 void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
@@ -314,19 +350,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   if (conversion != nullptr) {
     const std::string_view type = conversion->model_type;
     copy_keys(metadata, conversion->keys, config);
-    OrderedJson scaling = rotary_scaling(parts, metadata);
-    // What llama.cpp leaves out: the pairs between which the original's ramp lies are not rounded.
-    if (type == "gpt_oss" && !scaling.is_null()) scaling["truncate"] = false;
-    const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
-    if (multiplier > 0 && !scaling.is_null()) {
-      const double all = latent ? static_cast<float>(multiplier) / 0.1F : multiplier;
-      scaling["mscale_all_dim"] = all;
-      scaling["mscale"] = latent ? all : 1;
-    }
     if (type == "gemma4_text") {
       set_full_angles(parts, metadata, config);
     } else {
-      config["rope_scaling"] = std::move(scaling);
+      config["rope_scaling"] = scaling_of(parts, metadata, *conversion);
     }
     // Ollama's files do not have the base of the layers without a window.
     if (type != "olmo3" && !to_of(conversion->keys, "rope.freq_base_swa").empty() &&
@@ -345,24 +372,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
     if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
     if (type == "minimax_m2") config["rotary_dim"] = turned > 0 ? turned : width;
-    if (type == "llama4_text") {
-      // llama.cpp knows the model without norms of queries and keys by its experts, and by a window of 0 those whose
-      // layers turn otherwise.
-      config["use_qk_norm"] = metadata.number("expert_count", 0) != 128;
-      const std::string window = "attention.sliding_window";
-      if (metadata.number(window, 1) == 0) metadata.refuse(window, "it must be left out");
-    }
-    if (type.starts_with("granite")) {
-      if (!config.contains("attention_multiplier"))
-        metadata.refuse("attention.scale", "it is missing");
-      // llama.cpp's switch of its positions.
-      const std::string turns = "rope.scaling.finetuned";
-      if (metadata.value(turns) != OrderedJson(false)) {
-        config["position_embedding_type"] = "rope";
-      } else if (type != "granitemoehybrid") {
-        metadata.refuse(turns, "it must be true or left out");
-      }
-    }
+    if (type == "llama4_text") add_llama4_keys(metadata, config);
+    if (type.starts_with("granite")) add_granite_keys(metadata, config);
     // Blocks after the last layer predict further tokens.
     const double layers =
         metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);

@@ -43,6 +43,7 @@ struct Converted {
   /// that are "true" or "false" have this value in every file.
   const char* keys = "";
 };
+
 /// llama.cpp's name of the architecture; empty for none.
 std::string architecture_of(const OrderedJson& metadata);
 
