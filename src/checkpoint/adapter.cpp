@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/config_part.h"
 #include "checkpoint/quantization.h"
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
@@ -145,10 +146,8 @@ AdapterRules rules_of(const Config& config) {
 
 /// Whether a prefix is that of the stack of pictures or sound of a model, not only a wrapper's.
 bool is_of_other_part(const std::string& prefix) {
-  constexpr std::array<std::string_view, 6> kWords{"vision", "visual", "image",
-                                                   "audio",  "speech", "tower"};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return prefix.find(word) != std::string::npos; });
+  return part_of(nullptr, "", prefix, false) != kNoPart ||
+         prefix.find("tower") != std::string::npos;
 }
 
 /// The name in `base` of the tensor that the adapter calls `name`, which may lack what the file's names begin with, or

@@ -31,7 +31,7 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
   if (!family.summarized.empty()) {
     const std::string value = keys.value(listed);
     if (value != "0" && !lists(family.summarized, value)) {
-      refuse_item(listed, {"it must be 0 or one of", family.summarized, "in a config.json",
+      refuse_item(listed, {"it must be 0 or one of", family.summarized, "in config.json",
                            (value.empty() ? "" : ", but is " + shown_name(value))});
     }
     return kind(value != "0");

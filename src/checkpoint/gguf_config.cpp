@@ -14,6 +14,7 @@
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/gguf_names.h"
 #include "checkpoint/gguf_parts.h"
+#include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/words.h"
@@ -125,7 +126,13 @@ bool is_zero(const OrderedJson& value) {
 }
 
 bool is_latent(const Converted& conversion) {
-  return std::string_view(conversion.model_type).starts_with("deepseek_v3");
+  return conversion.model_type.starts_with("deepseek_v3");
+}
+
+/// What an architecture calls a key of its own in config.json; empty for none.
+std::string_view own_key(const Converted& conversion, std::string_view key) {
+  const std::string_view found = to_of(conversion.keys[0], key);
+  return found.empty() ? to_of(conversion.keys[1], key) : found;
 }
 
 /// Whether a key is read, or cannot change the attention.
@@ -134,10 +141,8 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
-  for (const NamePairs keys : {kKeys, kScalingKeys, NamePairs(conversion.keys)}) {
-    if (!to_of(keys, key).empty()) return true;
-  }
-  return lists(kOtherKeys, key);
+  return !to_of(kKeys, key).empty() || !to_of(kScalingKeys, key).empty() ||
+         !own_key(conversion, key).empty() || lists(kOtherKeys, key);
 }
 
 /// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
@@ -252,7 +257,7 @@ OrderedJson scaling_of(const std::vector<GgufPart>& parts, const ModelMetadata& 
   OrderedJson scaling = rotary_scaling(parts, metadata);
   if (scaling.is_null()) return scaling;
   // The pairs between which the original's ramp lies are not rounded.
-  if (std::string_view(conversion.model_type) == "gpt_oss") scaling["truncate"] = false;
+  if (conversion.model_type == "gpt_oss") scaling["truncate"] = false;
   const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
   if (multiplier > 0) {
     const bool latent = is_latent(conversion);
@@ -349,23 +354,22 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   }
   if (conversion != nullptr) {
     const std::string_view type = conversion->model_type;
-    copy_keys(metadata, conversion->keys, config);
+    for (const NamePairs keys : conversion->keys) copy_keys(metadata, keys, config);
     if (type == "gemma4_text") {
       set_full_angles(parts, metadata, config);
     } else {
       config["rope_scaling"] = scaling_of(parts, metadata, *conversion);
     }
     // Ollama's files do not have the base of the layers without a window.
-    if (type != "olmo3" && !to_of(conversion->keys, "rope.freq_base_swa").empty() &&
+    if (type != "olmo3" && !own_key(*conversion, "rope.freq_base_swa").empty() &&
         !config.contains("rope_theta"))
       metadata.refuse("rope.freq_base", "it is missing");
-    constexpr double kNoPassageIsAsLong = 8192;
     if (type == "ministral3" && metadata.number(std::string(kLateScale), 0) != 0 &&
-        metadata.number("rope.scaling.original_context_length", 0) < kNoPassageIsAsLong) {
+        metadata.number("rope.scaling.original_context_length", 0) < kBeyondPassages) {
       metadata.refuse(std::string(kLateScale), "it must be 0");
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
-    set_layer_types(config, to_of(conversion->keys, "attention.sliding_window_pattern"));
+    set_layer_types(config, own_key(*conversion, "attention.sliding_window_pattern"));
     if (latent) add_latent_keys(metadata, config);
     const std::string of_scores = "expert_gating_func";
     const double scores = metadata.number(of_scores, 0);

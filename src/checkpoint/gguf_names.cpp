@@ -7,7 +7,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr const char* kDecoder =
+constexpr NamePairs kDecoder =
     " token_embd=model.embed_tokens output_norm=model.norm output=lm_head "
     "attn_norm=input_layernorm attn_q=self_attn.q_proj attn_k=self_attn.k_proj "
     "attn_v=self_attn.v_proj attn_qkv=self_attn.qkv_proj attn_q_norm=self_attn.q_norm "
@@ -25,28 +25,28 @@ constexpr const char* kDecoder =
     "ffn_up_shexp=mlp.shared_expert.up_proj ffn_down_shexp=mlp.shared_expert.down_proj "
     "exp_probs_b.bias=mlp.gate.e_score_correction_bias ";
 /// Norms before and after attention and MLP.
-constexpr const char* kFourNorms =
+constexpr NamePairs kFourNorms =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
     "post_ffw_norm=post_feedforward_layernorm ";
-constexpr const char* kGemma4 =
-    " post_attention_norm=post_attention_layernorm ffn_norm=pre_feedforward_layernorm "
-    "post_ffw_norm=post_feedforward_layernorm pre_ffw_norm_2=pre_feedforward_layernorm_2 "
+/// Beside kFourNorms.
+constexpr NamePairs kGemma4 =
+    " pre_ffw_norm_2=pre_feedforward_layernorm_2 "
     "post_ffw_norm_1=post_feedforward_layernorm_1 post_ffw_norm_2=post_feedforward_layernorm_2 "
     "post_norm=post_per_layer_input_norm inp_gate=per_layer_input_gate proj=per_layer_projection "
     "layer_output_scale.weight=layer_scalar ";
-constexpr const char* kGlm4 =
+constexpr NamePairs kGlm4 =
     " post_attention_norm=post_self_attn_layernorm post_ffw_norm=post_mlp_layernorm "
     "ffn_up=mlp.gate_up_proj ";
-constexpr const char* kMixtral =
+constexpr NamePairs kMixtral =
     " ffn_gate_inp=block_sparse_moe.gate ffn_gate_exps=block_sparse_moe.experts.{e}.w1 "
     "ffn_up_exps=block_sparse_moe.experts.{e}.w3 ffn_down_exps=block_sparse_moe.experts.{e}.w2 "
     "exp_probs_b.bias=block_sparse_moe.e_score_correction_bias ";
-constexpr const char* kGraniteMixture =
+constexpr NamePairs kGraniteMixture =
     " ffn_gate_inp=block_sparse_moe.router.layer ffn_gate_exps=block_sparse_moe.input_linear| "
     "ffn_up_exps=block_sparse_moe.input_linear| ffn_down_exps=block_sparse_moe.output_linear "
     "ffn_gate_shexp=shared_mlp.input_linear| ffn_up_shexp=shared_mlp.input_linear| "
     "ffn_down_shexp=shared_mlp.output_linear ";
-constexpr const char* kGptOss =
+constexpr NamePairs kGptOss =
     " post_attention_norm=post_attention_layernorm attn_sinks.weight=self_attn.sinks "
     "ffn_gate_inp=mlp.router ffn_gate_exps.weight=mlp.experts.gate_up_proj_blocks& "
     "ffn_up_exps.weight=mlp.experts.gate_up_proj_blocks& "
@@ -54,49 +54,49 @@ constexpr const char* kGptOss =
     "ffn_gate_exps.bias=mlp.experts.gate_up_proj_bias& "
     "ffn_up_exps.bias=mlp.experts.gate_up_proj_bias& "
     "ffn_down_exps.bias=mlp.experts.down_proj_bias ";
-constexpr const char* kSharedExperts =
+constexpr NamePairs kSharedExperts =
     " post_attention_norm=post_attention_layernorm indexer.attn_q_b=self_attn.indexer.wq_b "
     "indexer.attn_k=self_attn.indexer.wk indexer.k_norm=self_attn.indexer.k_norm "
     "indexer.proj=self_attn.indexer.weights_proj ffn_gate_shexp=mlp.shared_experts.gate_proj "
     "ffn_up_shexp=mlp.shared_experts.up_proj ffn_down_shexp=mlp.shared_experts.down_proj ";
-constexpr const char* kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
-constexpr const char* kPhi =
+constexpr NamePairs kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+constexpr NamePairs kPhi =
     " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
     "ffn_down=mlp.fc2 ";
-constexpr const char* kFusedGate = " ffn_up=mlp.gate_up_proj ";
-constexpr const char* kPostNorm = " post_attention_norm=post_attention_layernorm ";
-constexpr const char* kTrinity =
+constexpr NamePairs kFusedGate = " ffn_up=mlp.gate_up_proj ";
+constexpr NamePairs kPostNorm = " post_attention_norm=post_attention_layernorm ";
+constexpr NamePairs kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
     "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
-constexpr const char* kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
-constexpr const char* kLfm2 =
+constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
+constexpr NamePairs kLfm2 =
     " attn_norm=operator_norm ffn_norm=ffn_norm attn_q_norm=self_attn.q_layernorm "
     "attn_k_norm=self_attn.k_layernorm attn_output=self_attn.out_proj ";
-constexpr const char* kStateSpace = " ffn_norm=pre_ff_layernorm ";
-constexpr const char* kMixers =
+constexpr NamePairs kStateSpace = " ffn_norm=pre_ff_layernorm ";
+constexpr NamePairs kMixers =
     " token_embd=model.embeddings attn_norm=norm attn_q=mixer.q_proj attn_k=mixer.k_proj "
     "attn_v=mixer.v_proj attn_output=mixer.o_proj ";
-constexpr const char* kGpt2 =
+constexpr NamePairs kGpt2 =
     " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
     "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
-constexpr const char* kBert =
+constexpr NamePairs kBert =
     " token_embd=embeddings.word_embeddings position_embd=embeddings.position_embeddings "
     "token_types=embeddings.token_type_embeddings token_embd_norm=embeddings.LayerNorm "
     "attn_q=attention.self.query attn_k=attention.self.key attn_v=attention.self.value "
     "attn_output=attention.output.dense attn_output_norm=attention.output.LayerNorm "
     "ffn_up=intermediate.dense ffn_down=output.dense layer_output_norm=output.LayerNorm ";
-constexpr const char* kNomic =
+constexpr NamePairs kNomic =
     " token_embd=embeddings.word_embeddings token_types=embeddings.token_type_embeddings "
     "token_embd_norm=emb_ln attn_qkv=attn.Wqkv attn_output=attn.out_proj attn_output_norm=norm1 "
     "ffn_up=mlp.fc11 ffn_gate=mlp.fc12 ffn_down=mlp.fc2 layer_output_norm=norm2 ";
-constexpr const char* kModernBert =
+constexpr NamePairs kModernBert =
     " token_embd=embeddings.tok_embeddings token_embd_norm=embeddings.norm "
     "output_norm=final_norm attn_norm=attn_norm attn_qkv=attn.Wqkv attn_output=attn.Wo "
     "ffn_norm=mlp_norm ffn_up=mlp.Wi ffn_down=mlp.Wo ";
 
 /// Of latent attention, whose files with the keys and values of a layer in one tensor have the widths of a head under
 /// the first two, and of its mixtures of experts.
-constexpr const char* kLatentKeys =
+constexpr NamePairs kLatentKeys =
     " attention.key_length=qk_head_dim attention.value_length=v_head_dim "
     "attention.q_lora_rank=q_lora_rank attention.kv_lora_rank=kv_lora_rank "
     "attention.indexer.top_k=index_topk attention.indexer.head_count=index_n_heads "
@@ -104,187 +104,188 @@ constexpr const char* kLatentKeys =
     "rope.dimension_count=qk_rope_head_dim attention.value_length_mla=v_head_dim "
     "attention.key_length_mla=qk_head_dim rope.scaling.yarn_log_multiplier=mscale_log ";
 /// Those of positions on several axes, which are the same for a token of text.
-constexpr const char* kAxes = " rope.dimension_sections=mrope_section ";
+constexpr NamePairs kAxes = " rope.dimension_sections=mrope_section ";
 /// Of layers with and without a sliding window, and of those that turn otherwise with one.
-constexpr const char* kWindows = " attention.sliding_window_pattern=sliding_window_pattern ";
-constexpr const char* kLocalBase =
+constexpr NamePairs kWindows = " attention.sliding_window_pattern=sliding_window_pattern ";
+constexpr NamePairs kLocalBase =
     " attention.sliding_window_pattern=sliding_window_pattern "
     "rope.freq_base_swa=rope_local_base_freq ";
-constexpr const char* kNormalized = " true=norm_topk_prob rope.dimension_sections=mrope_section ";
+constexpr NamePairs kNormalized = " true=norm_topk_prob ";
+constexpr NamePairs kGptCounts = " attention.head_count=n_head block_count=n_layer ";
+constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base false=prenorm ";
 /// llama.cpp uses the biases that the file has.
-constexpr const char* kBiases = " true=attention_bias true=mlp_bias ";
+constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
 
 constexpr std::array kConverted{
     Converted{.name = "llama",
               .model_type = "mixtral",
-              .names = kMixtral,
+              .names = {kMixtral},
               .neighbours = true,
               .needed = "expert_count"},
-    Converted{.name = "llama", .model_type = "llama", .neighbours = true, .keys = kBiases},
+    Converted{.name = "llama", .model_type = "llama", .neighbours = true, .keys = {kBiases}},
     // Those of one block of LLaMA by other names.
-    Converted{.name = "internlm2", .model_type = "llama", .neighbours = true, .keys = kBiases},
-    Converted{.name = "exaone", .model_type = "llama", .keys = kBiases},
+    Converted{.name = "internlm2", .model_type = "llama", .neighbours = true, .keys = {kBiases}},
+    Converted{.name = "exaone", .model_type = "llama", .keys = {kBiases}},
     Converted{.name = "mistral3",
               .model_type = "ministral3",
               .neighbours = true,
               .needed = "rope.scaling.original_context_length",
-              .keys = " rope.scaling.yarn_log_multiplier=mscale_log "
-                      "attention.temperature_scale=late_scale "},
+              .keys = {" rope.scaling.yarn_log_multiplier=mscale_log "
+                       "attention.temperature_scale=late_scale "}},
     Converted{.name = "mistral3", .model_type = "mistral", .neighbours = true},
     Converted{.name = "smollm3", .model_type = "smollm3", .neighbours = true},
     Converted{.name = "qwen2", .model_type = "qwen2"},
-    Converted{.name = "qwen2vl", .model_type = "qwen2_vl", .keys = kAxes},
+    Converted{.name = "qwen2vl", .model_type = "qwen2_vl", .keys = {kAxes}},
     Converted{.name = "qwen3", .model_type = "qwen3"},
-    Converted{.name = "qwen3vl", .model_type = "qwen3_vl", .keys = kAxes},
+    Converted{.name = "qwen3vl", .model_type = "qwen3_vl", .keys = {kAxes}},
     Converted{
-        .name = "qwen3next", .model_type = "qwen3_next", .names = kPostNorm, .whole_gains = true},
+        .name = "qwen3next", .model_type = "qwen3_next", .names = {kPostNorm}, .whole_gains = true},
     Converted{.name = "qwen35",
               .model_type = "qwen3_5_text",
-              .names = kPostNorm,
+              .names = {kPostNorm},
               .whole_gains = true,
-              .keys = kAxes},
+              .keys = {kAxes}},
     Converted{.name = "qwen35moe",
               .model_type = "qwen3_5_moe_text",
-              .names = kPostNorm,
+              .names = {kPostNorm},
               .whole_gains = true,
-              .keys = kAxes},
+              .keys = {kAxes}},
     Converted{.name = "gemma", .model_type = "gemma", .whole_gains = true},
     Converted{.name = "gemma2",
               .model_type = "gemma2",
-              .names = kFourNorms,
+              .names = {kFourNorms},
               .whole_gains = true,
               .wide_scale_layers = 46},
     Converted{.name = "gemma3",
               .model_type = "gemma3_text",
-              .names = kFourNorms,
+              .names = {kFourNorms},
               .whole_gains = true,
               .wide_scale_layers = 62,
-              .keys = kLocalBase},
+              .keys = {kLocalBase}},
     Converted{.name = "gemma-embedding",
               .model_type = "gemma3_text",
-              .names = kFourNorms,
+              .names = {kFourNorms},
               .whole_gains = true,
               .wide_scale_layers = 62,
-              .keys = " true=use_bidirectional_attention "
-                      "attention.sliding_window_pattern=sliding_window_pattern "
-                      "rope.freq_base_swa=rope_local_base_freq "},
+              .keys = {kLocalBase, " true=use_bidirectional_attention "}},
     Converted{.name = "gemma3n",
               .model_type = "gemma3n_text",
-              .names = kGemma4,
-              .keys = " attention.sliding_window_pattern=sliding_window_pattern "
-                      "rope.freq_base_swa=rope_local_base_freq "
-                      "attention.shared_kv_layers=num_kv_shared_layers "
-                      "activation_sparsity_scale=activation_sparsity "},
-    Converted{.name = "gemma4",
-              .model_type = "gemma4_text",
-              .names = kGemma4,
-              .keys = " attention.sliding_window_pattern=sliding_window_pattern "
-                      "rope.freq_base_swa=rope_local_base_freq "
-                      "attention.shared_kv_layers=num_kv_shared_layers "
-                      "attention.key_length=global_head_dim attention.key_length_swa=head_dim "
-                      "attention.value_length_swa=v_head_dim rope.dimension_count_swa=turned_swa "},
+              .names = {kFourNorms, kGemma4},
+              .keys = {kLocalBase,
+                       " attention.shared_kv_layers=num_kv_shared_layers "
+                       "activation_sparsity_scale=activation_sparsity "}},
+    Converted{
+        .name = "gemma4",
+        .model_type = "gemma4_text",
+        .names = {kFourNorms, kGemma4},
+        .keys = {kLocalBase,
+                 " attention.shared_kv_layers=num_kv_shared_layers "
+                 "attention.key_length=global_head_dim attention.key_length_swa=head_dim "
+                 "attention.value_length_swa=v_head_dim rope.dimension_count_swa=turned_swa "}},
     Converted{.name = "olmo2",
               .model_type = "olmo3",
-              .names = kFourNorms,
+              .names = {kFourNorms},
               .needed = "attention.sliding_window",
-              .keys = kLocalBase},
-    Converted{.name = "olmo2", .model_type = "olmo2", .names = kFourNorms},
-    Converted{.name = "exaone4", .model_type = "exaone4", .names = kFourNorms, .keys = kWindows},
-    Converted{.name = "exaone-moe", .model_type = "exaone_moe", .keys = kWindows},
-    Converted{.name = "phi2", .model_type = "phi", .names = kPhi},
-    Converted{.name = "phi3", .model_type = "phi3", .names = kFusedGate},
+              .keys = {kLocalBase}},
+    Converted{.name = "olmo2", .model_type = "olmo2", .names = {kFourNorms}},
+    Converted{
+        .name = "exaone4", .model_type = "exaone4", .names = {kFourNorms}, .keys = {kWindows}},
+    Converted{.name = "exaone-moe", .model_type = "exaone_moe", .keys = {kWindows}},
+    Converted{.name = "phi2", .model_type = "phi", .names = {kPhi}},
+    Converted{.name = "phi3", .model_type = "phi3", .names = {kFusedGate}},
     Converted{.name = "qwen2moe", .model_type = "qwen2_moe"},
-    Converted{.name = "qwen3moe", .model_type = "qwen3_moe", .keys = kNormalized},
+    Converted{.name = "qwen3moe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
     // Its text is that of Qwen 3 MoE, whose experts have a tensor each.
-    Converted{.name = "qwen3vlmoe", .model_type = "qwen3_moe", .keys = kNormalized},
+    Converted{.name = "qwen3vlmoe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
     Converted{.name = "olmoe", .model_type = "olmoe"},
-    Converted{.name = "seed_oss", .model_type = "seed_oss", .names = kFourNorms},
+    Converted{.name = "seed_oss", .model_type = "seed_oss", .names = {kFourNorms}},
     Converted{.name = "starcoder2",
               .model_type = "starcoder2",
-              .names = kTwoMatrices,
-              .keys = " attention.layer_norm_epsilon=norm_epsilon "},
+              .names = {kTwoMatrices},
+              .keys = {" attention.layer_norm_epsilon=norm_epsilon "}},
     Converted{.name = "stablelm", .model_type = "stablelm"},
     Converted{.name = "nemotron", .model_type = "nemotron", .whole_gains = true},
     Converted{
-        .name = "nemotron_h", .model_type = "nemotron_h", .names = kMixers, .neighbours = true},
-    Converted{
-        .name = "nemotron_h_moe", .model_type = "nemotron_h", .names = kMixers, .neighbours = true},
-    Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = kStateSpace},
-    Converted{.name = "jamba", .model_type = "jamba", .names = kStateSpace},
-    Converted{.name = "lfm2", .model_type = "lfm2", .names = kLfm2},
-    Converted{.name = "lfm2moe", .model_type = "lfm2_moe", .names = kLfm2},
+        .name = "nemotron_h", .model_type = "nemotron_h", .names = {kMixers}, .neighbours = true},
+    Converted{.name = "nemotron_h_moe",
+              .model_type = "nemotron_h",
+              .names = {kMixers},
+              .neighbours = true},
+    Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = {kStateSpace}},
+    Converted{.name = "jamba", .model_type = "jamba", .names = {kStateSpace}},
+    Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}},
+    Converted{.name = "lfm2moe", .model_type = "lfm2_moe", .names = {kLfm2}},
     Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
     Converted{.name = "afmoe",
               .model_type = "afmoe",
-              .names = kTrinity,
-              .keys = " attention.sliding_window_pattern=global_attn_every_n_layers "},
-    Converted{.name = "apertus", .model_type = "apertus", .names = kApertus},
+              .names = {kTrinity},
+              .keys = {" attention.sliding_window_pattern=global_attn_every_n_layers "}},
+    Converted{.name = "apertus", .model_type = "apertus", .names = {kApertus}},
     Converted{.name = "pangu-embedded", .model_type = "PanguEmbedded"},
     Converted{.name = "granite", .model_type = "granite", .neighbours = true},
     Converted{.name = "granitemoe",
               .model_type = "granitemoeshared",
-              .names = kGraniteMixture,
+              .names = {kGraniteMixture},
               .neighbours = true,
               .needed = "expert_shared_feed_forward_length"},
     Converted{.name = "granitemoe",
               .model_type = "granitemoe",
-              .names = kGraniteMixture,
+              .names = {kGraniteMixture},
               .neighbours = true},
     Converted{.name = "granitehybrid",
               .model_type = "granitemoehybrid",
-              .names = kGraniteMixture,
+              .names = {kGraniteMixture},
               .neighbours = true},
-    Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = kGptOss},
-    Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = kMixtral},
+    Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = {kGptOss}},
+    Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = {kMixtral}},
     // Their pairs are neighbours in Hugging Face's order too.
     Converted{.name = "llama4", .model_type = "llama4_text"},
     Converted{.name = "command-r", .model_type = "cohere"},
-    Converted{.name = "cohere2", .model_type = "cohere2", .keys = kWindows},
+    Converted{.name = "cohere2", .model_type = "cohere2", .keys = {kWindows}},
     Converted{.name = "ernie4_5", .model_type = "ernie4_5"},
     Converted{.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
-    Converted{.name = "glm4", .model_type = "glm4", .names = kGlm4},
-    Converted{.name = "glm4moe", .model_type = "glm4_moe", .names = kSharedExperts, .keys = kAxes},
-    Converted{.name = "dots1", .model_type = "dots1", .names = kSharedExperts},
-    Converted{.name = "hy_v3", .model_type = "hy_v3", .names = kSharedExperts},
+    Converted{.name = "glm4", .model_type = "glm4", .names = {kGlm4}},
+    Converted{
+        .name = "glm4moe", .model_type = "glm4_moe", .names = {kSharedExperts}, .keys = {kAxes}},
+    Converted{.name = "dots1", .model_type = "dots1", .names = {kSharedExperts}},
+    Converted{.name = "hy_v3", .model_type = "hy_v3", .names = {kSharedExperts}},
     Converted{.name = "deepseek2",
               .model_type = "deepseek_v3",
-              .names = kSharedExperts,
-              .keys = kLatentKeys},
+              .names = {kSharedExperts},
+              .keys = {kLatentKeys}},
     Converted{.name = "deepseek32",
               .model_type = "deepseek_v32",
-              .names = kSharedExperts,
-              .keys = kLatentKeys},
+              .names = {kSharedExperts},
+              .keys = {kLatentKeys}},
     Converted{.name = "glm-dsa",
               .model_type = "deepseek_v32",
-              .names = kSharedExperts,
-              .keys = kLatentKeys},
+              .names = {kSharedExperts},
+              .keys = {kLatentKeys}},
     // Whose linear layers are those of torch in the file.
     Converted{.name = "gpt2",
               .model_type = "nanogpt",
-              .names = kGpt2,
+              .names = {kGpt2},
               .layers = "h.",
-              .keys = " attention.head_count=n_head block_count=n_layer "},
-    Converted{.name = "bert", .model_type = "bert", .names = kBert, .layers = "encoder.layer."},
+              .keys = {kGptCounts}},
+    Converted{.name = "bert", .model_type = "bert", .names = {kBert}, .layers = "encoder.layer."},
     Converted{.name = "nomic-bert",
               .model_type = "nomic_bert",
-              .names = kNomic,
+              .names = {kNomic},
               .layers = "encoder.layers.",
-              .keys = " attention.head_count=n_head block_count=n_layer "
-                      "rope.freq_base=rotary_emb_base false=prenorm "},
+              .keys = {kGptCounts, kNomicKeys}},
     Converted{.name = "nomic-bert-moe",
               .model_type = "nomic_bert",
-              .names = kNomic,
+              .names = {kNomic},
               .layers = "encoder.layers.",
-              .keys = " attention.head_count=n_head block_count=n_layer "
-                      "rope.freq_base=rotary_emb_base false=prenorm "},
+              .keys = {kGptCounts, kNomicKeys}},
     Converted{.name = "modern-bert",
               .model_type = "modernbert",
-              .names = kModernBert,
+              .names = {kModernBert},
               .layers = "layers.",
-              .keys = " attention.sliding_window=local_attention "
-                      "attention.sliding_window_pattern=global_attn_every_n_layers "
-                      "rope.freq_base=global_rope_theta rope.freq_base_swa=local_rope_theta "
-                      "hidden_act=hidden_activation attention.layer_norm_epsilon=norm_eps "},
+              .keys = {" attention.sliding_window=local_attention "
+                       "attention.sliding_window_pattern=global_attn_every_n_layers "
+                       "rope.freq_base=global_rope_theta rope.freq_base_swa=local_rope_theta "
+                       "hidden_act=hidden_activation attention.layer_norm_epsilon=norm_eps "}},
 };
 
 }  // namespace
@@ -297,7 +298,8 @@ std::string architecture_of(const OrderedJson& metadata) {
 const Converted* conversion_of(const GgufHeader& header) {
   const std::string name = architecture_of(header.metadata);
   for (const Converted& row : kConverted) {
-    const bool holds = *row.needed == 0 || header.integer(name + "." + row.needed) > 0;
+    const bool holds =
+        row.needed.empty() || header.integer(name + "." + std::string(row.needed)) > 0;
     if (row.name == name && holds) return &row;
   }
   return nullptr;
@@ -320,7 +322,7 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   if (own.starts_with(kBlock)) {
     const std::size_t end = own.find('.', kBlock.size()) + 1;
     if (end > ending) return {name};
-    before = *conversion->layers == 0 ? "model.layers." : conversion->layers;
+    before = conversion->layers.empty() ? "model.layers." : conversion->layers;
     before += own.substr(kBlock.size(), end - kBlock.size());
     own.remove_prefix(end);
   }
@@ -328,8 +330,8 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
     if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
   const std::string_view base = own.substr(0, own.rfind('.'));
-  const NamePairs others = *conversion->layers == 0 ? kDecoder : "";
-  for (const NamePairs pairs : {NamePairs(conversion->names), others}) {
+  const NamePairs others = conversion->layers.empty() ? kDecoder : "";
+  for (const NamePairs pairs : {conversion->names[0], conversion->names[1], others}) {
     std::string_view to = to_of(pairs, own);
     const bool whole = !to.empty();
     if (!whole) to = to_of(pairs, base);

@@ -1,6 +1,7 @@
 // Architectures of GGUF: the names of their tensors in checkpoints of Hugging Face, and what llama.cpp's converter changes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -25,11 +26,11 @@ using NamePairs = std::string_view;
 
 /// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
 struct Converted {
-  const char* name;
-  const char* model_type;  ///< in config.json
-  const char* names = "";  ///< looked up before those of LLaMA
+  std::string_view name = {};
+  std::string_view model_type = {};     ///< in config.json
+  std::array<NamePairs, 2> names = {};  ///< looked up in turn, before those of LLaMA
   /// The prefix of layers in Hugging Face's names; empty: that of LLaMA, whose names hold beside `names`.
-  const char* layers = "";
+  std::string_view layers = {};
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
@@ -38,10 +39,10 @@ struct Converted {
   /// the model, of 27 billion weights, by so many layers. 0: none is.
   int wide_scale_layers = 0;
   /// A positive integer of the metadata, behind the architecture's name, without which a later row holds.
-  const char* needed = "";
+  std::string_view needed = {};
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
   /// that are "true" or "false" have this value in every file.
-  const char* keys = "";
+  std::array<NamePairs, 2> keys = {};
 };
 
 /// llama.cpp's name of the architecture; empty for none.

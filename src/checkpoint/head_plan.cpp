@@ -627,7 +627,7 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     checked(shared::kLength, static_cast<double>(settings.offset.average));
   }
   if (settings.mapping && !settings.offset.is_none()) {
-    throw InvalidArgument("offset", "be 0, without an average, for weights that are named",
+    throw InvalidArgument("offset", "be 0, without an average, for weights that a mapping names",
                           "their rotary positions are not known");
   }
   HeadPlan plan;

@@ -181,10 +181,6 @@ double latent_bound(const LayerPlan& layer, const Eigen::MatrixXd& queries,
          std::sqrt(static_cast<double>(layer.head_width));
 }
 
-}  // namespace
-
-namespace {
-
 /// Moves the last `turned` coordinates of a head, which are those that turn, before the others.
 template <class Matrix>
 void turned_first(Matrix& outputs, Eigen::Index turned) {

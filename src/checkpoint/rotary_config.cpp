@@ -185,14 +185,13 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
                 {"it must be given beside '", keys.path("factor"), "' in ", keys.name()});
   }
   const std::string type = keys.text(key).value_or("default");
-  // Ministral 3 scales queries from the end of the first training on, beyond every passage.
-  constexpr double kMostTokens = 8192;
+  // Ministral 3 scales queries from the end of the first training on.
   const auto first = keys.number("original_max_position_embeddings", 2, kLargestLength);
   if (keys.number("llama_4_scaling_beta", -1e6, 1e6).value_or(0) != 0 &&
-      first.value_or(kMostTokens) < kMostTokens) {
+      first.value_or(kBeyondPassages) < kBeyondPassages) {
     refuse_item(keys.path("llama_4_scaling_beta"),
                 {"it must be 0 or left out in ", keys.name(), " where the first training had ",
-                 shown(*first), " tokens, not at least ", shown(kMostTokens)});
+                 shown(*first), " tokens, not at least ", shown(kBeyondPassages)});
   }
   for (const ScalingType& each : kScalingTypes) {
     if (each.name != type) continue;

@@ -11,6 +11,9 @@
 
 namespace eigenscope {
 
+/// No text that is read has as many tokens.
+inline constexpr double kBeyondPassages = 8192;
+
 /// The use of positions: heads at an offset that is asked for, or text.
 enum class RotaryUse { heads, text };
 

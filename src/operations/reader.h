@@ -71,8 +71,6 @@ std::vector<Passage> all_passages(const TextPassagesInput& in, const Reader& rea
 std::vector<Passage> drawn_passages(const TextPassagesInput& in, const std::vector<Passage>& all,
                                     Eigen::Index count, const Reader& reader);
 
-class Transformer;
-
 struct PicturesInput {
   std::vector<std::byte> image;  ///< binary PPM files, one after another; empty: no pictures
   File preprocessor;

@@ -61,16 +61,19 @@ std::optional<int> Vocabulary::find(const std::string& token) const {
   return entry->second;
 }
 
-std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) const {
+bool Vocabulary::append_bytes(std::string_view bytes, std::vector<int>& ids) const {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::vector<int> ids;
+  const std::size_t before = ids.size();
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     const auto id = find({'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15u], '>'});
-    if (!id) return std::nullopt;
+    if (!id) {
+      ids.resize(before);
+      return false;
+    }
     ids.push_back(*id);
   }
-  return ids;
+  return true;
 }
 
 const std::string& Vocabulary::token(int id) const {
@@ -141,12 +144,7 @@ std::optional<BytePair::Merge> BytePair::find_merge(int left, int right) const {
 }
 
 void BytePair::append_unknown(const std::string& text, std::vector<int>& symbols) const {
-  if (rules_.byte_fallback) {
-    if (const auto ids = vocabulary_->bytes_of(text)) {
-      symbols.insert(symbols.end(), ids->begin(), ids->end());
-      return;
-    }
-  }
+  if (rules_.byte_fallback && vocabulary_->append_bytes(text, symbols)) return;
   if (!rules_.unknown) {
     throw InvalidArgument("text", "have characters of the vocabulary",
                           "it has no token for '" + text + "'");
@@ -235,12 +233,7 @@ Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<doubl
 }
 
 void Unigram::append_unknown(std::string_view characters, std::vector<int>& ids) const {
-  if (rules_.byte_fallback) {
-    if (const auto bytes = vocabulary_->bytes_of(characters)) {
-      ids.insert(ids.end(), bytes->begin(), bytes->end());
-      return;
-    }
-  }
+  if (rules_.byte_fallback && vocabulary_->append_bytes(characters, ids)) return;
   if (!rules_.unknown) {
     throw InvalidArgument("text", "have characters of the vocabulary",
                           "it has no tokens for '" + std::string(characters) + "'");

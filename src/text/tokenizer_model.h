@@ -23,8 +23,8 @@ class Vocabulary {
   void add(const std::string& token, std::uint64_t id);
 
   std::optional<int> find(const std::string& token) const;
-  /// The tokens <0x00> to <0xFF> of bytes; none when one of them is missing.
-  std::optional<std::vector<int>> bytes_of(std::string_view bytes) const;
+  /// Appends the tokens <0x00> to <0xFF> of bytes. False, and nothing appended, when one of them is missing.
+  bool append_bytes(std::string_view bytes, std::vector<int>& ids) const;
   bool contains(int id) const { return tokens_.contains(id); }
   /// The token's text. Throws InvalidArgument ("token") for an id that has none.
   const std::string& token(int id) const;
