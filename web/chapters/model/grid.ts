@@ -59,8 +59,8 @@ export class HeadGrid {
   }
 
   /**
-   * The picture, with its cells below `top`. `draw` paints all heads into a canvas whose pixels are `ratio` for one of the page;
-   * it is called again where one of `seen` has changed.
+   * The picture, with its cells below `top`. `draw` paints all heads into a canvas whose pixels are `ratio` for one
+   * of the page; it is called again where one of `seen` has changed.
    */
   picture(
     caption: string,
