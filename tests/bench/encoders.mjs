@@ -23,6 +23,8 @@ function run(command, ...args) {
 }
 
 export const hasTorch = () => spawnSync(TORCH[0], ['-c', 'import torch']).status === 0;
+/** With the plain BLAS a pass of PyTorch takes many times as long, which says nothing of PyTorch. */
+export const hasFastTorch = () => spawnSync(TORCH[0], [TORCH[1], '1', '1']).status === 0;
 
 /** `repeated` ratios of PyTorch's time over ours, both on one processor. */
 export function torchOverOurs(repeated) {

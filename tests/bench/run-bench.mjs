@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EVD, Matrix } from 'ml-matrix';
-import { hasOnnx, hasTorch, onnxOverOurs, torchOverOurs } from './encoders.mjs';
+import { hasFastTorch, hasOnnx, hasTorch, onnxOverOurs, torchOverOurs } from './encoders.mjs';
 import { largeFolder } from './large-folder.mjs';
 import { earlierRows, spread, today, writeReport } from './report.mjs';
 import { createEngine, fileSource, finish } from './wasm-engine.mjs';
@@ -247,8 +247,9 @@ async function encodersAgainstPeers() {
       'tokens, one thread) and measures nothing; ours is the whole of `eigenscope attend` on one processor.',
     'onnxruntime-web runs the same encoder, exported from PyTorch, on 12 passages and one thread.',
   );
-  if (!hasTorch()) return keepRows('python3-torch is not installed', torch, onnx);
-  row(torch, torchOverOurs(repeated), 'at least 1');
+  if (hasFastTorch()) row(torch, torchOverOurs(repeated), 'at least 1');
+  else keepRows('python3-torch with libopenblas0-pthread is not installed', torch);
+  if (!hasTorch()) return keepRows('python3-torch is not installed', onnx);
   if (!hasOnnx()) return keepRows('onnxruntime-web is not installed', onnx);
   row(onnx, await onnxOverOurs(PAIRS), 'at least 1');
 }
