@@ -126,7 +126,9 @@ class Writer {
       for (Eigen::Index j = 0; j < stored.cols(); ++j) values.push_back(stored(i, j));
     }
     file.add(name, dtype_, {size(stored.rows()), size(stored.cols())}, values);
-    const std::string bias = name.substr(0, name.size() - 6) + "bias";
+    const std::string changed = ".parametrizations.weight.original";
+    const std::size_t end = name.size() - (name.ends_with(changed) ? changed.size() - 1 : 6);
+    const std::string bias = name.substr(0, end) + "bias";
     file.add(bias, dtype_, {size(w.cols())}, std::vector<double>(values.size() / kWidth, 1.0));
   }
   void add_gain(const std::string& name, int length, double stored_offset) {
@@ -794,6 +796,98 @@ TEST_CASE("encoders with positions in their heads: ESM and RoFormer") {
          {"electra.embeddings.LayerNorm.weight", "electra.embeddings.LayerNorm.bias"}});
 }
 
+TEST_CASE(
+    "encoders with rotary positions and norms after their branches: GTE and Jina embeddings 3") {
+  const std::string layer = "new.encoder.layer.{n}.attention.";
+  for (const std::string positions : {"rope", "absolute"}) {
+    const bool turns = positions == "rope";
+    for (const std::string type : {"new", "gte"}) {
+      const std::string config =
+          two_heads(type, R"(,"position_embedding_type":")" + positions + "\"");
+      check({"GTE",
+             config,
+             HeadLayout::kFused,
+             {{.query = layer + "qkv_proj.weight", .rotary = turns}},
+             {"new.encoder.layer.0.attn_ln.weight", "new.encoder.layer.0.mlp.down_proj.weight"}});
+      check({"GTE with separate projections",
+             config,
+             HeadLayout::kSeparate,
+             {{.query = layer + "q_proj.weight", .key = layer + "k_proj.weight", .rotary = turns}},
+             {"new.encoder.layer.0.attention.v_proj.weight"}});
+    }
+  }
+  // The base times the factor, and each angle over factor^(2/d_h).
+  const Model separate{"",
+                       "",
+                       HeadLayout::kSeparate,
+                       {{.query = layer + "q_proj.weight", .key = layer + "k_proj.weight"}}};
+  for (const auto& [mixed, first] :
+       {std::pair{R"(,"mixed_b":null)", 0.5}, std::pair{R"(,"mixed_b":2)", 0.25}}) {
+    const Config scaled =
+        Config::parse(two_heads("new", R"(,"position_embedding_type":"rope","rope_theta":500000,)"
+                                       R"("rope_scaling":{"type":"ntk","factor":8)" +
+                                           std::string(mixed) + "}"));
+    const HeadScan scan(open(write(separate, "F32")), &scaled, {.offset = {1}});
+    const Rotary& rotary = scan.plan()[0].rotary;
+    CHECK(rotary.base == 5e5);
+    CHECK(rotary.logit_factor == 1);
+    REQUIRE(rotary.angle_scale.size() == 2);
+    CHECK(rotary.angle_scale[0] == Approx(std::pow(8, -first)).epsilon(1e-12));
+    CHECK(rotary.angle_scale[1] == Approx(0.125).epsilon(1e-12));
+  }
+  const Config untold = Config::parse(two_heads("new"));
+  CHECK(failure_of([&] { HeadScan(open(write(separate, "F32")), &untold); }).item ==
+        "position_embedding_type");
+  const std::string jina = R"(,"position_embedding_type":"rotary","rotary_emb_base":20000)";
+  const std::string wqkv = "roberta.encoder.layers.{n}.mixer.Wqkv.";
+  const Model model{"Jina embeddings 3",
+                    two_heads("xlm-roberta", jina),
+                    HeadLayout::kFused,
+                    {{.query = wqkv + "parametrizations.weight.original", .rotary = true}},
+                    {"roberta.encoder.layers.0.norm2.weight",
+                     "roberta.encoder.layers.0.mixer.Wqkv.parametrizations.weight.0.lora_A",
+                     "roberta.encoder.layers.0.mlp.fc1.parametrizations.weight.0.lora_B"}};
+  check(model);
+  const Config config = Config::parse(model.config);
+  const HeadScan scan(open(write(model, "F32")), &config);
+  REQUIRE(scan.notes().size() == 1);
+  CHECK_THAT(scan.notes()[0], StartsWith("adapters of tasks, such as 'roberta.encoder.layers.0."));
+  check({"Jina embeddings 3, merged",
+         two_heads("xlm-roberta", R"(,"position_embedding_type":"absolute")"),
+         HeadLayout::kFused,
+         {{.query = wqkv + "weight"}}});
+}
+
+TEST_CASE("Baichuan turns at the width of its 7B models and not at that of the 13B") {
+  for (const int width : {4096, 5120, 2048}) {
+    SafetensorsWriter writer;
+    const auto inputs = static_cast<std::uint64_t>(width);
+    const std::string layer = "model.layers.0.";
+    const std::vector<double> weights(6 * kHeadWidth * inputs, 0.5);
+    writer.add(layer + "self_attn.W_pack.weight", "F32", {6 * kHeadWidth, inputs}, weights);
+    writer.add(layer + "input_layernorm.weight", "F32", {inputs}, std::vector<double>(inputs, 1.0));
+    const Config config =
+        Config::parse(R"({"model_type":"baichuan","num_attention_heads":2,"head_dim":4,)"
+                      R"("hidden_size":)" +
+                      std::to_string(width) + "}");
+    const auto file = open(writer.bytes());
+    if (width == 2048) {
+      check_failure(failure_of([&] { HeadScan(file, &config); }), "hidden_size",
+                    "must be 4096 or 5120 in config.json, but is 2048");
+      continue;
+    }
+    const HeadScan scan(file, &config, {.offset = {7}});
+    const Rotary& rotary = scan.plan()[0].rotary;
+    CHECK(rotary.pairs == (width == 4096 ? RotaryPairs::kHalves : RotaryPairs::kNone));
+    CHECK(rotary.base == 1e4);
+    CHECK(scan.plan()[0].family->name == "Baichuan");
+    const Config untold =
+        Config::parse(R"({"model_type":"baichuan","num_attention_heads":2,"head_dim":4})");
+    check_failure(failure_of([&] { HeadScan(file, &untold); }), "hidden_size",
+                  "must be 4096 or 5120");
+  }
+}
+
 TEST_CASE("docs/checkpoints.md has a row for each family, with its model types") {
   const std::vector<std::byte> bytes = test_file("../docs/checkpoints.md");
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -823,7 +917,8 @@ TEST_CASE("of a model type that no row lists only the stored weights are read") 
   const auto file = open(write(known, "F32"));
   const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1)";
   const std::string declared = "give `model_type` where the model follows one";
-  for (const std::string& text : {"{" + counts + "}", R"({"model_type":"new",)" + counts + "}"}) {
+  for (const std::string& text :
+       {"{" + counts + "}", R"({"model_type":"unlisted",)" + counts + "}"}) {
     CAPTURE(text);
     const Config config = Config::parse(text);
     const auto failure = [&](const HeadSettings& settings) {
@@ -871,10 +966,10 @@ TEST_CASE("the order in a fused tensor is not guessed for a model type that no r
     const std::string query = names.model.stacks[0].query;
     CAPTURE(query);
     const auto file = open(write(names.model, "F32"));
-    const Config typed = Config::parse(R"({"model_type":"new"})");
+    const Config typed = Config::parse(R"({"model_type":"unlisted"})");
     const HeadSettings plain{.heads = 2, .fold_gains = false};
-    check_failure(failure_of([&] { HeadScan(file, &typed, plain); }), at_layer(query, 0), "'new'",
-                  "--model-type", "--map-query with --map-layout");
+    check_failure(failure_of([&] { HeadScan(file, &typed, plain); }), at_layer(query, 0),
+                  "'unlisted'", "--model-type", "--map-query with --map-layout");
     const Failure untyped = failure_of([&] { HeadScan(file, nullptr, plain); });
     CHECK(untyped.item == (names.by_shape ? "" : at_layer(query, 0)));
     HeadSettings mapped = plain;
@@ -889,10 +984,11 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
   const auto file = open(write(llama("LLaMA", "llama"), "F32"));
   const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1)";
   for (const std::string& text :
-       {R"({"model_type":"llava","text_config":{"model_type":"new",)" + counts + "}}",
-        R"({"model_type":"new","vision_config":{"model_type":"qwen2_5_vl"},)" + counts + "}"}) {
+       {R"({"model_type":"llava","text_config":{"model_type":"unlisted",)" + counts + "}}",
+        R"({"model_type":"unlisted","vision_config":{"model_type":"qwen2_5_vl"},)" + counts +
+            "}"}) {
     const Config config = Config::parse(text);
-    check_failure(failure_of([&] { HeadScan(file, &config); }), "fold_gains", "'new'");
+    check_failure(failure_of([&] { HeadScan(file, &config); }), "fold_gains", "'unlisted'");
   }
   // timm's variants with norms after their branches, or with rotary positions.
   const Model vit{"ViT (timm)",
@@ -920,11 +1016,24 @@ TEST_CASE("keys of the configuration that change nothing are read, and others re
           key.item);
   };
   for (const Key& key :
-       {Key{"qk_norm", "false"}, Key{"qk_norm", "true", "qk_norm"}, Key{"use_attn_gate", "false"},
-        Key{"attention_type", "\"full\""}, Key{"nope_layers", "[]"}, Key{"rope_ratio", "1.0"},
-        Key{"add_unit_offset", "false"}, Key{"rotary_emb_fraction", "1.0"},
-        Key{"partial_rotary_factors", "[1.0,1]"}, Key{"position_encoding", "\"rope\""},
-        Key{"floor_scale", "8192.0"}, Key{"use_rope", "true"}, Key{"use_rope", "false", "use_rope"},
+       {Key{"qk_norm", "false"},
+        Key{"qk_norm", "true", "qk_norm"},
+        Key{"use_attn_gate", "false"},
+        Key{"attention_type", "\"full\""},
+        Key{"nope_layers", "[]"},
+        Key{"rope_ratio", "1.0"},
+        Key{"add_unit_offset", "false"},
+        Key{"rotary_emb_fraction", "1.0"},
+        Key{"partial_rotary_factors", "[1.0,1]"},
+        Key{"position_encoding", "\"rope\""},
+        Key{"floor_scale", "8192.0"},
+        Key{"use_rope", "true"},
+        Key{"use_rope", "false", "use_rope"},
+        Key{"logn_attention_scale", "false"},
+        Key{"logn_attention_scale", "true", "logn_attention_scale"},
+        Key{"rotary_emb_dim", "4"},
+        Key{"rotary_emb_dim", "2", "rotary_emb_dim"},
+        Key{"rotary_emb_scale_base", "512", "rotary_emb_scale_base"},
         Key{"layers_block_type", R"(["attention","attention"])"},
         Key{"layers_block_type", R"(["attention","mamba"])", "layers_block_type.1"}}) {
     check_key(llama("LLaMA", "llama"), key);

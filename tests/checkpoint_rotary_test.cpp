@@ -382,11 +382,14 @@ TEST_CASE("layers of SmolLM3 that turn nothing are those of its list, or each fo
 }
 
 TEST_CASE("a scaling that is not known matters only where pairs are turned") {
-  const std::string keys = R"("rope_scaling":{"rope_type":"spiral","factor":2})";
-  check_angles(rotary_under(keys)[0], plain(10000));
-  for (const RotaryOffset at : {RotaryOffset{1}, RotaryOffset{0, 8}}) {
-    check_failure(failure_of([&] { rotary_under(keys, at); }), "offset",
-                  "'rope_scaling.rope_type' in config.json", "'spiral'", "linear, llama3, yarn");
+  for (const std::string type : {"spiral", "ntk"}) {  // the latter is GTE's
+    const std::string keys = R"("rope_scaling":{"rope_type":")" + type + R"(","factor":2})";
+    check_angles(rotary_under(keys)[0], plain(10000));
+    for (const RotaryOffset at : {RotaryOffset{1}, RotaryOffset{0, 8}}) {
+      check_failure(failure_of([&] { rotary_under(keys, at); }), "offset",
+                    "'rope_scaling.rope_type' in config.json", "'" + type + "'",
+                    "linear, llama3, yarn");
+    }
   }
 }
 

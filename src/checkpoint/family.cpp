@@ -15,20 +15,20 @@ using namespace rows;
 // left.
 // clang-format off
 constexpr std::array kFamilies{
-    roberta(), electra(), esm(), roformer(), mpnet(), deberta(), xlm_roberta_xl(), nomic(), bert(),
-    albert(), modernbert(), distilbert(), use_lite(), qwen1(), gpt2(), openai_gpt(), gpt_bigcode(),
-    nano_gpt(), gpt_j(), exaone3(), gpt_neo(), bloom(), falcon(), falcon_small(), mpt(), chatglm(),
-    llama2_c(), gpt_neox(), phi3(), qwen2_vl(), qwen3_vl(), siglip(), clip(), phi(), whisper(),
-    moonshine(), bart(), nllb(), t5(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(),
-    gemma4(), olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(),
-    llama4(), cohere(), cohere2(), llava(), mllama(), jamba(), mixtral(), qwen3_moe(),
-    qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
-    granite_hybrid(), nemotron(), stablelm(), minimax(), minimax_m3(), mimo_v2(), latent(),
-    latent_keys(), deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(),
-    falcon_h1(), nemotron_hybrid(), qwen35(), apertus(), lfm2(), afmoe(), glm4(), glm4_moe(),
-    glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(), qwen3(),
-    ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
-    torch_transformer(), torch_encoder(),
+    roberta(), electra(), esm(), roformer(), mpnet(), deberta(), xlm_roberta_xl(), nomic(), gte(),
+    gte_separate(), jina3(), jina3_merged(), bert(), albert(), modernbert(), distilbert(),
+    use_lite(), qwen1(), baichuan(), gpt2(), openai_gpt(), gpt_bigcode(), nano_gpt(), gpt_j(),
+    exaone3(), gpt_neo(), bloom(), falcon(), falcon_small(), mpt(), chatglm(), llama2_c(),
+    gpt_neox(), phi3(), qwen2_vl(), qwen3_vl(), siglip(), clip(), phi(), whisper(), moonshine(),
+    bart(), nllb(), t5(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(), gemma4(),
+    olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(), llama4(),
+    cohere(), cohere2(), llava(), mllama(), jamba(), mixtral(), qwen3_moe(), qwen3_vl_moe(),
+    qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(), granite_hybrid(), nemotron(),
+    stablelm(), minimax(), minimax_m3(), mimo_v2(), latent(), latent_keys(), deepseek_v4(),
+    deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), falcon_h1(), nemotron_hybrid(),
+    qwen35(), apertus(), lfm2(), afmoe(), glm4(), glm4_moe(), glm_vision(), hy3(), with_own_base(),
+    step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(), llama_itself(), sam(), dinov3(),
+    dinov2(), vit(), timm(), qwen_vision(), torch_transformer(), torch_encoder(),
 };
 // clang-format on
 

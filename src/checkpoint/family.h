@@ -83,8 +83,10 @@ enum class UnwrittenScaling { none, angles, angles_and_logits };
 
 /// Keys of rotary positions in config.json, and the defaults without them.
 struct RotaryKeys {
-  /// The text that config.json has where positions are rotary; no key: they are in the whole family.
+  /// The value that config.json has where positions are rotary; no key: they are in the whole family.
   UsualValue chosen = {};
+  /// The other values of that key that a model may have, between spaces; empty: any, and none.
+  std::string_view unchosen = {};
   /// The turned part of a head's coordinates; empty: all of them, whatever config.json has.
   std::string_view share = "partial_rotary_factor";
   std::string_view width = {};  ///< or their number, which precedes the share
@@ -107,6 +109,8 @@ struct RotaryKeys {
   bool unscaled_local = false;
   /// A scaling with "mscale_all_dim" m also multiplies the logits by (0.1 m ln(factor) + 1)^2.
   bool scales_logits = false;
+  /// The type of a scaling of the base, and not only of the angles, that models of the family may have.
+  std::string_view scales_base = {};
   /// Positions have two axes, so that there is no offset but 0.
   bool two_axes = false;
   /// A scaling has no factor of the logits but one that the config gives.

@@ -105,6 +105,68 @@ constexpr Family nomic() {
                            .others = " attn.out_proj norm2 "}}}};
 }
 
+// Alibaba's new-impl, whose norms come after its branches. `pack_qkv` has queries, keys and values in one tensor.
+constexpr Family gte() {
+  return {.name = "GTE",
+          .model_types = " new gte ",
+          .layout = HeadLayout::kFused,
+          .rotary = {.chosen = {"position_embedding_type", "rope"},
+                     .unchosen = " absolute ",
+                     .scales_base = "ntk"},
+          .embeddings = "embeddings.word_embeddings.weight",
+          .attentions = {{{.query_weight = "encoder.layer.{n}.attention.qkv_proj.weight",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " attention.v_proj attention.o_proj attn_ln mlp_ln "}}}};
+}
+
+constexpr Family gte_separate() {
+  Family row = gte();
+  row.name = "GTE with separate projections";
+  row.layout = HeadLayout::kSeparate;
+  row.attentions[0].query_weight = "encoder.layer.{n}.attention.q_proj.weight";
+  row.attentions[0].key_weight = "encoder.layer.{n}.attention.k_proj.weight";
+  return row;
+}
+
+// The type is that of models with BERT's names. Weights without their adapters are those of no task.
+constexpr Family jina3() {
+  Family row = nomic();
+  row.name = "Jina embeddings 3";
+  row.embeddings = "embeddings.word_embeddings.parametrizations.weight.original";
+  row.model_types = " xlm-roberta ";
+  row.width_key = "hidden_size";
+  row.pre_norm = {};
+  row.rotary = {.chosen = {"position_embedding_type", "rotary"},
+                .unchosen = " absolute ",
+                .base = "rotary_emb_base",
+                .default_base = 0};
+  AttentionNames& names = row.attentions[0];
+  names.query_weight = "encoder.layers.{n}.mixer.Wqkv.parametrizations.weight.original";
+  names.query_gain = {};
+  names.others =
+      " mixer.Wqkv mixer.Wqkv.parametrizations.weight.0.lora_A "
+      "mixer.Wqkv.parametrizations.weight.0.lora_B mixer.out_proj "
+      "mixer.out_proj.parametrizations.weight.original "
+      "mixer.out_proj.parametrizations.weight.0.lora_A "
+      "mixer.out_proj.parametrizations.weight.0.lora_B norm1 norm2 mlp.fc1 "
+      "mlp.fc1.parametrizations.weight.original mlp.fc1.parametrizations.weight.0.lora_A "
+      "mlp.fc1.parametrizations.weight.0.lora_B mlp.fc2 mlp.fc2.parametrizations.weight.original "
+      "mlp.fc2.parametrizations.weight.0.lora_A mlp.fc2.parametrizations.weight.0.lora_B ";
+  names.head_count_key = "num_attention_heads";
+  names.layer_count_key = "num_hidden_layers";
+  return row;
+}
+
+// The same with weights of one task.
+constexpr Family jina3_merged() {
+  Family row = jina3();
+  row.name = "Jina embeddings 3, merged";
+  row.embeddings = nomic().embeddings;
+  row.attentions[0].query_weight = "encoder.layers.{n}.mixer.Wqkv.weight";
+  row.attentions[0].others = " mixer.out_proj norm1 norm2 mlp.fc1 mlp.fc2 ";
+  return row;
+}
+
 constexpr Family roformer() {
   Family row =
       heads_only(variant(bert(), "RoFormer", " roformer "),

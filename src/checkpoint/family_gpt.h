@@ -32,6 +32,20 @@ constexpr Family qwen1() {
                    .usual = {{{"scale_attn_weights", "true"}}}}};
 }
 
+// The widths of the 7B models, which turn, and of the 13B, which have ALiBi: vLLM's baichuan.py decides by them too.
+constexpr Family baichuan() {
+  return {.name = "Baichuan",
+          .model_types = " baichuan ",
+          .layout = HeadLayout::kFused,
+          .rotary = {.chosen = {"hidden_size", "4096"}, .unchosen = " 5120 "},
+          .embeddings = "embed_tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.W_pack.weight",
+                           .query_gain = "layers.{n}.input_layernorm.weight",
+                           .rotary = RotaryPairs::kHalves,
+                           .others = " self_attn.o_proj self_attn.rotary_emb.inv_freq "
+                                     "post_attention_layernorm "}}}};
+}
+
 // GPT-2, and what `eigenscope train` writes.
 constexpr Family gpt2() {
   return {.name = "GPT-2",

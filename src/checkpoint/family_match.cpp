@@ -427,9 +427,12 @@ std::optional<int> layer_after(std::string_view name, std::size_t at) {
 }
 
 std::string bias_of(std::string weight) {
-  constexpr std::string_view kWeight = "weight";
-  if (!weight.ends_with(kWeight)) return {};
-  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
+  // The former is PyTorch's name of a weight that a function changes.
+  for (const std::string_view ending : {"parametrizations.weight.original", "weight"}) {
+    if (!weight.ends_with(ending)) continue;
+    return weight.replace(weight.size() - ending.size(), ending.size(), "bias");
+  }
+  return {};
 }
 
 std::string stored_norm(const Tensors& tensors, const std::string& name) {

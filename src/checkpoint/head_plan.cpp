@@ -606,6 +606,18 @@ void leave_out_two_axes(std::vector<FamilyMatch>& parts, std::vector<std::string
   std::erase_if(parts, has_two);
 }
 
+/// The adapters for tasks of a file whose weights are those of no task; empty without any.
+std::string note_of_tasks(const FamilyMatch& part, const Safetensors& file) {
+  const auto found =
+      std::find_if(file.tensors().begin(), file.tensors().end(), [&](const auto& tensor) {
+        return tensor.first.starts_with(part.prefix) &&
+               tensor.first.ends_with(".parametrizations.weight.0.lora_A");
+      });
+  if (found == file.tensors().end()) return {};
+  return "adapters of tasks, such as '" + shown_name(found->first) +
+         "', are left out: weights are those of no task";
+}
+
 std::string note_of_beyond(const StackMatch& stack) {
   const std::size_t count = stack.beyond.size();
   return std::to_string(count) + (count == 1 ? " layer" : " layers") + " of the file beyond '" +
@@ -663,6 +675,8 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       if (!absent.empty()) plan.notes.push_back(absent);
     }
     check_tensors(part, file.tensors(), claims);
+    const std::string tasks = note_of_tasks(part, file);
+    if (!tasks.empty()) plan.notes.push_back(tasks);
     if (!part.unknown.empty()) plan.notes.push_back(note_of_unknown(part));
   }
   return plan;

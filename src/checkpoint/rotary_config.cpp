@@ -13,6 +13,7 @@
 #include "support/choice.h"
 #include "support/error.h"
 #include "support/parameter.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -76,6 +77,17 @@ void scale_none(Rotary&, const Scaling&) {}
 
 void scale_linear(Rotary& rotary, const Scaling& scaling) {
   scale_angles(rotary, [factor = scaling.factor()](Index) { return 1 / factor; });
+}
+
+/// The base is multiplied by the factor, and every angle divided by factor^(2/d_h); `mixed_b` b makes that factor^(m^b)
+/// of the share m of the pairs up to its own (Alibaba's new-impl, modeling.py). Without it b is 1.
+void scale_base(Rotary& rotary, const Scaling& scaling) {
+  const double stretch = std::log(scaling.factor());
+  const double mixed = scaling.keys.number("mixed_b", 1e-6, kLargestFactor).value_or(1);
+  const auto pairs = static_cast<double>(rotary.turned / 2);
+  scale_angles(rotary, [&](Index pair) {
+    return std::exp(-stretch * std::pow(static_cast<double>(pair + 1) / pairs, mixed));
+  });
 }
 
 /// Pairs that turn less than `low_freq_factor` times in the first training's length are slowed down,
@@ -193,10 +205,12 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
                 {"it must be 0 or left out in ", keys.name(), " where the first training had ",
                  shown(*first), " tokens, not at least ", shown(kBeyondPassages)});
   }
+  const auto scaling = [&](std::string_view name) {
+    return Scaling{keys, model, name, tokens_for(at), head_width, family.angles_alone};
+  };
+  if (type == family.scales_base) return scale_base(rotary, scaling(type));
   for (const ScalingType& each : kScalingTypes) {
-    if (each.name != type) continue;
-    return each.apply(rotary,
-                      {keys, model, each.name, tokens_for(at), head_width, family.angles_alone});
+    if (each.name == type) return each.apply(rotary, scaling(each.name));
   }
   if (at.is_none()) return;
   const std::string types = Choices(kScalingTypes).joined(), found = "'" + shown_name(type) + "'";
@@ -243,7 +257,13 @@ ConfigKeys scaling_keys(const ConfigKeys& keys) {
 /// Whether a layer turns its queries and keys.
 bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   const auto& [chosen, value] = family.chosen;
-  if (!chosen.empty() && keys.text(chosen) != value) return false;
+  const std::string told = keys.has(chosen) ? value_like(keys, chosen, value) : std::string();
+  if (!chosen.empty() && told != value) {
+    if (family.unchosen.empty() || lists(family.unchosen, told)) return false;
+    refuse_item(keys.path(chosen), {"it must be ", value, " or", family.unchosen, "in config.json",
+                                    (told.empty() ? "" : ", but is " + told),
+                                    ", as it tells whether queries and keys turn"});
+  }
   if (family.used.empty()) return true;
   check_kind(keys, family.used, "an array");
   const std::string key = std::string(family.used) + "." + std::to_string(layer);

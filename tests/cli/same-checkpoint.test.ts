@@ -124,9 +124,9 @@ test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in 
   });
   expectRefused(raw('rotary-circuits', MINILM), 'no head has rotary positions', 1);
   const unknown = join(folder, 'unknown-type.json');
-  writeFileSync(unknown, LLAMA_CONFIG.replace('"llama"', '"new"'));
+  writeFileSync(unknown, LLAMA_CONFIG.replace('"llama"', '"unlisted"'));
   const lacking =
-    "have rotary positions that are known at distances above 0: the tensors have the names of LLaMA, but 'model_type' is 'new'";
+    "have rotary positions that are known at distances above 0: the tensors have the names of LLaMA, but 'model_type' is 'unlisted'";
   expectRefused(raw('rotary-circuits', '--config', unknown, weights), lacking);
   // The scan turns queries itself.
   for (const distance of [1, 4]) {

@@ -191,6 +191,39 @@ HEADS = {
         (s, 0, 15): encoder_decoder("model.", s, 0, 15, True) for s in ("encoder", "decoder", "cross")
     },
     "florence-2-base": {(s, 1, 11): encoder_decoder("language_model.model.", s, 1, 11, False) for s in ("encoder", "cross")},
+    "baichuan2-7b": {
+        ("", 0, 30): plain(
+            ("model.layers.0.self_attn.W_pack.weight", 30 * 128, 128),
+            ("model.layers.0.self_attn.W_pack.weight", 4096 + 30 * 128, 128),
+            "model.layers.0.input_layernorm.weight",
+            turn=128,
+        )
+    },
+    "baichuan2-13b": {
+        ("", 0, 39): plain(
+            ("model.layers.0.self_attn.W_pack.weight", 39 * 128, 128),
+            ("model.layers.0.self_attn.W_pack.weight", 5120 + 39 * 128, 128),
+            "model.layers.0.input_layernorm.weight",
+        )
+    },
+    # The base twice as large, and the angles divided once more, so that the slowest one is half of what it was.
+    "gte-base-en-v1.5": {
+        ("", 1, 5): plain(
+            ("encoder.layer.1.attention.qkv_proj.weight", 5 * 64, 64),
+            ("encoder.layer.1.attention.qkv_proj.weight", 768 + 5 * 64, 64),
+            turn=64,
+            base=1e6,
+            scales=[2 ** (-2 / 64)] * 32,
+        )
+    },
+    "jina-embeddings-v3": {
+        ("", 0, 15): plain(
+            ("roberta.encoder.layers.0.mixer.Wqkv.parametrizations.weight.original", 15 * 64, 64),
+            ("roberta.encoder.layers.0.mixer.Wqkv.parametrizations.weight.original", 1024 + 15 * 64, 64),
+            turn=64,
+            base=2e4,
+        )
+    },
     "chatglm3": {
         ("", 0, 15): plain(
             ("transformer.encoder.layers.0.self_attention.query_key_value.weight", 15 * 128, 128),
