@@ -296,12 +296,13 @@ void check_guards(const Model& model) {
   struct Key {
     std::string name, value;
   };
+  const std::string shifted = model.stacks[0].gain_plus_one ? "false" : "true";
   for (const Key& key :
        {Key{"x_multiplier", "2"}, Key{"attn_output_gate", "true"}, Key{"clip_qkv", "8.0"},
         Key{"attn_logit_softcap", "8.0"}, Key{"no_rope_interval", "4"},
-        Key{"use_gemma_norm", "true"}, Key{"alibi", "true"}, Key{"use_attn_gate", "true"},
+        Key{"use_gemma_norm", shifted}, Key{"alibi", "true"}, Key{"use_attn_gate", "true"},
         Key{"gated_attention", "true"}, Key{"attention_type", "\"linear\""},
-        Key{"add_unit_offset", "true"}, Key{"rotary_emb_fraction", "0.5"},
+        Key{"add_unit_offset", shifted}, Key{"rotary_emb_fraction", "0.5"},
         Key{"partial_rotary_factors", "[0.5,1]"}, Key{"rope_ratio", "2"}, Key{"nope_layers", "[0]"},
         Key{"position_encoding", "\"alibi\""}, Key{"floor_scale", "2"}}) {
     if (model.neutral.contains(key.name)) continue;
@@ -522,13 +523,25 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     check(head_normed(family, type));
   }
   check(head_normed("GLM-4.5", "glm4_moe", R"(,"use_qk_norm":true)"));
-  Model step = head_normed("Step 3.7", "step3p7");
-  step.stacks[0].gain_plus_one = true;
-  check(step);
+  for (const std::string type : {"step3p5", "step3p7"}) {
+    Model step = head_normed("Step 3.5, 3.7", type);
+    step.stacks[0].gain_plus_one = true;
+    step.neutral = {"partial_rotary_factors"};
+    check(step);
+  }
+  Model windows = llama("Granite SWA", "granite_swa", divided + R"(,"layer_rope_theta":[1e4,0])");
+  windows.stacks[0].sinks = "model.layers.{n}.self_attn.sinks";
+  check_guards(windows);
+  windows.config.replace(windows.config.rfind(",0]"), 3, ",5e5]");
+  check(windows);
+  check(llama("HyperCLOVA X", "hyperclovax"));
+  check(llama("Cohere 2 MoE", "cohere2_moe",
+              R"(,"layer_types":["full_attention","sliding_attention"],)"
+              R"("mlp_layer_types":["dense","sparse"])"));
+  check(llama("Phi MoE", "phimoe", R"(,"rope_theta":1e4)"));
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
   Model minimax = llama("MiniMax M3", "minimax_m3", R"(,"rotary_dim":2)");
   minimax.stacks[0].gain_plus_one = true;
-  minimax.neutral = {"use_gemma_norm"};
   check(minimax);
   check(llama("Llama 3.2 Vision", "mllama_text_model"));
   Model falcon =
@@ -604,7 +617,6 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   }
   minimax = head_normed("MiniMax M3", "minimax_m3_vl_text", R"(,"rotary_dim":2)");
   minimax.stacks[0].gain_plus_one = true;
-  minimax.neutral = {"use_gemma_norm"};
   minimax.others = {"model.layers.0.self_attn.index_q_norm.weight"};
   check(minimax);
   Model phi = llama("Phi", "phi");
@@ -856,6 +868,64 @@ TEST_CASE(
          two_heads("xlm-roberta", R"(,"position_embedding_type":"absolute")"),
          HeadLayout::kFused,
          {{.query = wqkv + "weight"}}});
+}
+
+TEST_CASE(
+    "gains of Hunyuan, which come after the rotation, are folded where they commute with it") {
+  for (const std::string type : {"hunyuan_v1_dense", "hunyuan_v1_moe"}) {
+    Model model = llama("Hunyuan", type);
+    check(model);
+    Stack& stack = model.stacks[0];
+    stack.query_norm = "model.layers.{n}.self_attn.query_layernorm.weight";
+    stack.key_norm = "model.layers.{n}.self_attn.key_layernorm.weight";
+    const Config config = Config::parse(model.config);
+    const auto file = open(write(model, "F32"));
+    for (const HeadSettings& settings : {HeadSettings{}, HeadSettings{.offset = {1}}}) {
+      check_failure(failure_of([&] { HeadScan(file, &config, settings); }),
+                    "model.layers.0.self_attn.query_layernorm.weight", "rotary pair");
+    }
+    HeadScan bare(file, &config, {.fold_gains = false, .offset = {0}});
+    for (const HeadFactors& head : read_all(bare)) check_head(head, stack, 0, false);
+  }
+  // Pairs of halves: 0 with 2, 1 with 3.
+  SafetensorsWriter writer;
+  const std::string layer = "model.layers.0.", attention = layer + "self_attn.";
+  for (const std::string part : {"q_proj", "k_proj"}) {
+    writer.add(attention + part + ".weight", "F64", {4, 4}, std::vector<double>(16, 0.5));
+  }
+  writer.add(layer + "input_layernorm.weight", "F64", {4}, std::vector<double>(4, 1.0));
+  writer.add(attention + "query_layernorm.weight", "F64", {4}, {2, 3, 2, 3});
+  writer.add(attention + "key_layernorm.weight", "F64", {4}, {5, 1, 5, 1});
+  const Config config =
+      Config::parse(R"({"model_type":"hunyuan_v1_dense","num_attention_heads":1})");
+  HeadScan scan(open(writer.bytes()), &config);
+  const HeadFactors head = in_double(std::move(scan.advance().at(0)));
+  CHECK(head.query.row(0) == Eigen::RowVector4d(1, 1.5, 1, 1.5));
+  CHECK(head.key.row(3) == Eigen::RowVector4d(2.5, 0.5, 2.5, 0.5));
+}
+
+TEST_CASE("T5Gemma has Gemma 2's attention in both halves and across them") {
+  const auto stack = [](const std::string& name, const std::string& layers,
+                        const std::string& attention, bool rotary) {
+    return Stack{.name = name,
+                 .query = layers + attention + ".q_proj.weight",
+                 .key = layers + attention + ".k_proj.weight",
+                 .gain = layers + "pre_" + attention + "_layernorm.weight",
+                 .key_heads = 1,
+                 .rotary = rotary,
+                 .gain_plus_one = true};
+  };
+  const std::string heads = R"({"num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8,)"
+                            R"("query_pre_attn_scalar":4})";
+  Model model{"T5Gemma",
+              R"({"model_type":"t5gemma","encoder":)" + heads + R"(,"decoder":)" + heads + "}",
+              HeadLayout::kSeparate,
+              {stack("encoder", "model.encoder.layers.{n}.", "self_attn", true),
+               stack("decoder", "model.decoder.layers.{n}.", "self_attn", true),
+               stack("cross", "model.decoder.layers.{n}.", "cross_attn", false)},
+              {"model.decoder.layers.0.post_cross_attn_layernorm.weight"}};
+  model.stacks[2].key_gain = "model.encoder.norm.weight";
+  check(model);
 }
 
 TEST_CASE("Baichuan turns at the width of its 7B models and not at that of the 13B") {
@@ -1324,6 +1394,24 @@ TEST_CASE("DeepSeek V4: compressed queries and one key, whose last coordinates t
   CHECK(item(ratios + bases, 0).empty());
   CHECK(item(ratios + bases, 1) == "qk_rope_head_dim");
   CHECK(item(share + ratios + R"(,"rope_theta":100)", 1) == "compress_rope_theta");
+  // As transformers saves it, with objects that precede the keys beside them.
+  const Config saved = Config::parse(
+      R"({"model_type":"deepseek_v4","num_attention_heads":2,"num_key_value_heads":1,"head_dim":6,)"
+      R"("rope_theta":7,"compress_rope_theta":8,"layer_types":["sliding_attention",)"
+      R"("compressed_sparse_attention","heavily_compressed_attention"],"rope_parameters":{)"
+      R"("main":{"rope_type":"default","rope_theta":100,"partial_rotary_factor":0.6667},)"
+      R"("compress":{"rope_type":"yarn","factor":16,"original_max_position_embeddings":64,)"
+      R"("rope_theta":1000,"partial_rotary_factor":0.6667}}})");
+  const HeadScan same(open(file(3).bytes()), &saved, {.offset = {3}});
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    const Rotary &own = same.plan()[layer].rotary, &other = scan.plan()[layer].rotary;
+    CHECK(own.turned == other.turned);
+    CHECK(own.base == other.base);
+    CHECK(own.angle_scale == other.angle_scale);
+    CHECK(own.logit_factor == other.logit_factor);
+  }
+  CHECK(item(share + ratios + bases + R"(,"rope_parameters":{"full_attention":{"rope_theta":9}})",
+             1) == "rope_parameters.full_attention");
   // A factor of the logits that is given counts.
   const Config given = Config::parse(
       R"({"model_type":"deepseek_v4","num_attention_heads":2,"compress_ratios":[4],)"

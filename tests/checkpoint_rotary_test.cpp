@@ -381,6 +381,78 @@ TEST_CASE("layers of SmolLM3 that turn nothing are those of its list, or each fo
   check_layers(R"(,"no_rope_layers":[1,0,1,1,1,1])", 1);
 }
 
+TEST_CASE("lists of config.json give each layer a base, a share and a scaling of its own") {
+  const auto six = [](const std::string& first, const std::string& others) {
+    return "[" + first + "," + others + "," + others + "," + others + "," + others + "," + others +
+           "]";
+  };
+  const auto granite = rotary_under(R"("model_type":"granite_swa","rope_theta":7,)"
+                                    R"("layer_rope_theta":)" +
+                                    six("5e5", "0"));
+  check_angles(granite[0], plain(5e5));
+  CHECK(granite[1].pairs == RotaryPairs::kNone);
+  check_angles(rotary_under(R"("model_type":"granite_swa","layer_rope_theta":null)")[3],
+               plain(1e4));
+  const std::string step = R"("model_type":"step3p5","yarn_only_types":["full_attention"],)"
+                           R"("rope_scaling":{"rope_type":"linear","factor":2},"rope_theta":)" +
+                           six("5e6", "1e4") + R"(,"partial_rotary_factors":)" + six("0.5", "1") +
+                           R"(,"layer_types":)" +
+                           six(R"("full_attention")", R"("sliding_attention")");
+  const auto steps = rotary_under(step, {7});
+  CHECK(steps[0].turned == kLlamaHeadWidth / 2);
+  CHECK(steps[0].base == 5e6);
+  CHECK(steps[0].angle_scale == std::vector<double>(4, 0.5));
+  check_angles(steps[5], plain(1e4));
+  for (const std::string list : {R"("model_type":"granite_swa","layer_rope_theta")",
+                                 R"("model_type":"step3p5","partial_rotary_factors")",
+                                 R"("model_type":"step3p5","rope_theta")"}) {
+    const std::string key = list.substr(list.rfind(",\"") + 2);
+    CHECK(failure_of([&] { rotary_under(list + ":[1,1]", {1}); }).item + "\"" == key);
+  }
+  CHECK(failure_of([&] {
+          rotary_under(R"("model_type":"granite_swa","layer_rope_theta":)" + six("0.5", "0"));
+        }).item == "layer_rope_theta.0");
+}
+
+TEST_CASE("first layers of Cohere 2 MoE turn without a window") {
+  const std::string kinds = R"("model_type":"cohere2_moe","layer_types":["full_attention",)"
+                            R"("sliding_attention","full_attention","full_attention",)"
+                            R"("full_attention","sliding_attention"])";
+  const auto turned = [](const std::string& keys) {
+    std::string layers;
+    for (const Rotary& rotary : rotary_under(keys)) {
+      layers += rotary.pairs == RotaryPairs::kNeighbours ? '1' : '0';
+    }
+    return layers;
+  };
+  CHECK(turned(kinds) == "010001");
+  const std::string dense = R"(,"mlp_layer_types":["dense","dense","dense","sparse","sparse",)"
+                            R"("sparse"])";
+  CHECK(turned(kinds + dense) == "111001");
+  CHECK(turned(kinds + R"(,"first_k_dense_replace":1)") == "110001");
+  CHECK(turned(kinds + dense + R"(,"prefix_dense_sliding_window_pattern":2)") == "010001");
+  CHECK(failure_of([&] { turned(R"("model_type":"cohere2_moe")"); }).item == "layer_types");
+}
+
+TEST_CASE("the scalings of Phi MoE and Hunyuan are theirs") {
+  const std::string phi = R"("model_type":"phimoe","rope_theta":1e4,"rope_scaling":{)"
+                          R"("type":"longrope","original_max_position_embeddings":64,)"
+                          R"("short_factor":[1,1,1,1,1,1,1,1],"long_factor":[2,2,2,2,2,2,2,2])";
+  const std::string both = R"(,"short_mscale":1.25,"long_mscale":1.5})";
+  CHECK(rotary_under(phi + both)[0].logit_factor == 1.5625);
+  check_angles(rotary_under(phi + both, {64})[0], over(2, plain(1e4)));
+  CHECK(rotary_under(phi + both, {64})[0].logit_factor == 2.25);
+  CHECK(failure_of([&] { rotary_under(phi + R"(,"long_mscale":1.5})"); }).item ==
+        "rope_scaling.short_mscale");
+  const auto hunyuan = [](const std::string& alpha) {
+    return rotary_under(R"("model_type":"hunyuan_v1_dense","rope_scaling":{"type":"dynamic",)"
+                        R"("factor":1,"alpha":)" +
+                        alpha + "}")[0];
+  };
+  check_angles(hunyuan("1000"), plain(1e4 * std::pow(1000, 16.0 / 14)));
+  check_angles(hunyuan("null"), plain(1e4));
+}
+
 TEST_CASE("a scaling that is not known matters only where pairs are turned") {
   for (const std::string type : {"spiral", "ntk"}) {  // the latter is GTE's
     const std::string keys = R"("rope_scaling":{"rope_type":")" + type + R"(","factor":2})";

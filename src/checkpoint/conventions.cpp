@@ -118,14 +118,15 @@ struct Guard {
   Effect effect;
   /// Values that change nothing, between spaces; d_h: the head width; rotary: true where the row turns and else
   /// false; share: 1 where it turns and else 0; gated: true where the row's queries have gates and else false; normed:
-  /// true where the file has norms of queries and keys that the row knows and else false.
+  /// true where the file has norms of queries and keys that the row knows and else false; shifted: true where the row
+  /// stores a gain g as g - 1 and else false.
   std::string_view neutral;
 };
 
 constexpr std::string_view kOn = " true ", kOff = " false 0 ", kOne = " 1 ", kZero = " 0 false ",
                            kNone = "";
 constexpr std::string_view kRotary = " rotary ", kShare = " share ", kGated = " gated ",
-                           kNormed = " normed ";
+                           kNormed = " normed ", kShifted = " shifted ";
 
 constexpr std::array kGuards{
     Guard{"*output_gate", Effect::heads, kGated},
@@ -137,10 +138,10 @@ constexpr std::array kGuards{
     Guard{"linear_attn_config", Effect::heads, kNone},
     Guard{"attn_type_list", Effect::heads, kOne},
     Guard{"inner_group_num", Effect::heads, kOne},
-    Guard{"*gemma_norm", Effect::gains, kOff},
-    Guard{"*zero_centered*", Effect::gains, kOff},
-    Guard{"*layernorm_1p", Effect::gains, kOff},
-    Guard{"*unit_offset*", Effect::gains, kOff},
+    Guard{"*gemma_norm", Effect::gains, kShifted},
+    Guard{"*zero_centered*", Effect::gains, kShifted},
+    Guard{"*layernorm_1p", Effect::gains, kShifted},
+    Guard{"*unit_offset*", Effect::gains, kShifted},
     Guard{"qk_norm", Effect::gains, kNormed},
     Guard{"qk_ln", Effect::gains, kNormed},
     Guard{"use_qk_norm", Effect::gains, kNormed},
@@ -225,7 +226,10 @@ class KeyGuards {
     check_read();
     for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
     check_layer_keys();
-    check_length(family_.rotary.used);
+    for (const std::string_view list :
+         {family_.rotary.used, family_.rotary.bases, family_.rotary.shares}) {
+      check_length(list);
+    }
     check_length(family_.window.list);
     for (const std::string& key : keys_.names()) {
       if (lists(kPositionKeys, key)) check_positions(key);
@@ -262,6 +266,7 @@ class KeyGuards {
     if (guard.neutral == kRotary) return turns() ? kOn : kOff;
     if (guard.neutral == kShare) return turns() ? kOne : kZero;
     if (guard.neutral == kGated) return family_.gated() ? kOn : kOff;
+    if (guard.neutral == kShifted) return family_.gain_plus_one ? kOn : kOff;
     if (guard.neutral == kNormed) return has_norms() ? kOn : kOff;
     return guard.neutral;
   }
@@ -274,8 +279,8 @@ class KeyGuards {
   bool is_known(const std::string& key) const {
     const RotaryKeys& rotary = family_.rotary;
     for (const std::string_view own :
-         {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key,
-          rotary.interleave, rotary.base, family_.shared_keys_key, family_.scale_key,
+         {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key, rotary.bases,
+          rotary.shares, rotary.interleave, rotary.base, family_.shared_keys_key, family_.scale_key,
           family_.query_scalar_key, family_.input_factor_key, family_.key_factor_key,
           family_.pre_norm.key, family_.text.attention_cap_key}) {
       if (key == own) return true;
@@ -393,7 +398,8 @@ class KeyGuards {
   /// Layers whose attention is not a softmax of W_QK have other types.
   void check_layer_types(const std::string& list) const {
     constexpr std::string_view kSoftmax =
-        " full_attention sliding_attention chunked_attention attention minimax_m3_sparse ";
+        " full_attention sliding_attention chunked_attention attention minimax_m3_sparse "
+        "compressed_sparse_attention heavily_compressed_attention ";
     const std::string all = keys_.value(list);
     if (!all.empty() && all != "an array") {
       throw FormatError(keys_.path(list),

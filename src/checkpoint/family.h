@@ -53,7 +53,8 @@ struct AttentionNames {
   bool bare_keys = false;                 ///< these other tokens come from no norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
-  bool always_head_normed = false;  ///< no model of the row is without these norms
+  bool always_head_normed = false;   ///< no model of the row is without these norms
+  bool turned_before_norms = false;  ///< queries and keys turn before these norms
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows
   LatentNames latent = {};
@@ -97,14 +98,24 @@ struct RotaryKeys {
       {};  ///< a switch, whose value false has halves in the place of neighbours
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
+  /// Objects in "rope_parameters" for layers of a sliding window and for others, where they are not called as the kinds.
+  std::string_view local_object = {}, object = {};
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one, by the key `interval` or a
   /// default; 0: none.
   std::string_view used = {}, interval = {};
   std::uint64_t default_unused = 0;
+  /// A list with the base of each layer, of which 0 turns nothing, and one with the share of each.
+  std::string_view bases = {}, shares = {};
+  /// A list of the kinds of layers in which the scaling holds; without it: in all.
+  std::string_view scaled_kinds = {};
   /// Layers without a sliding window turn nothing.
   bool only_local = false;
   /// Which layers of these turn where config.json has null for the size of the window.
   WithoutWindow without_window = WithoutWindow::as_typed;
+  /// With `only_local`: so do those whose MLP has no experts, where their windows have no pattern of their own.
+  bool dense_too = false;
+  /// LongRoPE multiplies queries and keys by "short_mscale" or "long_mscale".
+  bool states_mscale = false;
   /// The scaling of the angles does not hold in layers of a sliding window.
   bool unscaled_local = false;
   /// A scaling with "mscale_all_dim" m also multiplies the logits by (0.1 m ln(factor) + 1)^2.

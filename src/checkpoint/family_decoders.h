@@ -366,6 +366,25 @@ constexpr Family granite_hybrid() {
   return row;
 }
 
+// Granite whose layers have rotary bases of their own, or none, and sinks.
+constexpr Family granite_swa() {
+  Family row = heads_only(variant(granite(), "Granite SWA", " granite_swa "),
+                          " self_attn.v_proj self_attn.o_proj post_attention_layernorm ");
+  row.rotary.bases = "layer_rope_theta";
+  row.window = {.default_size = 128, .default_pattern = 4, .first_full = true};
+  row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
+  return row;
+}
+
+// Granite's multiplier, with a default of 1/sqrt(d_h), and norms after the branches in some models.
+constexpr Family hyperclova() {
+  Family row = heads_only(
+      variant(granite(), "HyperCLOVA X", " hyperclovax "),
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_norm1 post_norm2 ");
+  row.unscaled = false;
+  return row;
+}
+
 constexpr Family nemotron() {
   Family row = llama_heads("Nemotron", " nemotron ");
   row.gain_plus_one = true;
@@ -376,6 +395,23 @@ constexpr Family nemotron() {
 constexpr Family stablelm() {
   Family row = llama_heads("StableLM", " stablelm ");
   row.rotary = {.default_share = 0.25};
+  return row;
+}
+
+// Its LayerNorms have biases, and LongRoPE scales queries and keys by numbers of its own.
+constexpr Family phi_moe() {
+  Family row = llama_heads("Phi MoE", " phimoe ");
+  row.rotary = {.default_base = 0, .states_mscale = true};
+  return row;
+}
+
+// Its norms of queries and keys come after the rotation.
+constexpr Family hunyuan() {
+  Family row = llama_heads("Hunyuan", " hunyuan_v1_dense hunyuan_v1_moe ");
+  AttentionNames& names = row.attentions[0];
+  names.query_norm_gain = "layers.{n}.self_attn.query_layernorm.weight";
+  names.key_norm_gain = "layers.{n}.self_attn.key_layernorm.weight";
+  names.turned_before_norms = true;
   return row;
 }
 
@@ -401,7 +437,6 @@ constexpr Family minimax_m3() {
       "self_attn.indexer.k_proj self_attn.indexer.q_norm self_attn.indexer.k_norm "
       "post_attention_layernorm ";
   row.gain_plus_one = true;
-  row.neutral_keys = " use_gemma_norm ";
   return row;
 }
 
@@ -534,6 +569,8 @@ constexpr Family deepseek_v4() {
                 .default_base = 0,
                 .local_base = "rope_theta",
                 .default_local_base = 1e4,
+                .local_object = "main",
+                .object = "compress",
                 .angles_alone = true};
   row.window = {.list = "compress_ratios", .summarized = " 4 128 "};
   row.embeddings = "embed.weight";
@@ -685,8 +722,13 @@ constexpr Family glm4() {
 
 // Layers with a window have more heads, of the same width. Outputs of heads are gated.
 constexpr Family step3p7() {
-  Family row = head_normed(llama_heads("Step 3.7", " step3p7 "));
+  Family row = head_normed(llama_heads("Step 3.5, 3.7", " step3p5 step3p7 "));
   row.gain_plus_one = true;
+  row.neutral_keys = " use_head_wise_attn_gate ";
+  row.rotary.used = "use_rope_layers";
+  row.rotary.bases = row.rotary.base;
+  row.rotary.shares = "partial_rotary_factors";
+  row.rotary.scaled_kinds = "yarn_only_types";
   row.query_scalar_key = "query_pre_attn_scalar";
   row.heads_by_width = true;
   row.attentions[0].others =
@@ -756,6 +798,14 @@ constexpr Family cohere2() {
   row.rotary.only_local = true;
   row.rotary.without_window = WithoutWindow::none;
   row.window = {.default_size = 4096, .default_pattern = 4};
+  return row;
+}
+
+// The first layers may be without experts, and have no windows and positions all the same.
+constexpr Family cohere2_moe() {
+  Family row = heads_only(variant(cohere2(), "Cohere 2 MoE", " cohere2_moe "),
+                          " self_attn.v_proj self_attn.o_proj ");
+  row.rotary.dense_too = true;
   return row;
 }
 

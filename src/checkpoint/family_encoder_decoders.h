@@ -102,6 +102,48 @@ constexpr Family t5() {
                            .others = kT5Others}}}};
 }
 
+inline constexpr std::string_view kT5GemmaOthers =
+    " self_attn.v_proj self_attn.o_proj cross_attn.v_proj cross_attn.o_proj "
+    "pre_self_attn_layernorm post_self_attn_layernorm pre_cross_attn_layernorm "
+    "post_cross_attn_layernorm pre_feedforward_layernorm post_feedforward_layernorm ";
+
+// Gemma 2 in both halves; cross attention has no positions.
+constexpr Family t5_gemma() {
+  Family row{.name = "T5Gemma",
+             .model_types = " t5gemma ",
+             .gain_plus_one = true,
+             .query_scalar_key = "query_pre_attn_scalar",
+             .default_query_scalar = 256,
+             .window = {.default_size = 4096, .default_pattern = 2},
+             .embeddings = "encoder.embed_tokens.weight",
+             .attentions = {{{.stack = "encoder",
+                              .query_weight = "encoder.layers.{n}.self_attn.q_proj.weight",
+                              .key_weight = "encoder.layers.{n}.self_attn.k_proj.weight",
+                              .query_gain = "encoder.layers.{n}.pre_self_attn_layernorm.weight",
+                              .config = "encoder",
+                              .key_head_count_key = "num_key_value_heads",
+                              .rotary = RotaryPairs::kHalves,
+                              .others = kT5GemmaOthers},
+                             {.stack = "decoder",
+                              .query_weight = "decoder.layers.{n}.self_attn.q_proj.weight",
+                              .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
+                              .query_gain = "decoder.layers.{n}.pre_self_attn_layernorm.weight",
+                              .config = "decoder",
+                              .key_head_count_key = "num_key_value_heads",
+                              .rotary = RotaryPairs::kHalves,
+                              .others = kT5GemmaOthers},
+                             {.stack = "cross",
+                              .query_weight = "decoder.layers.{n}.cross_attn.q_proj.weight",
+                              .key_weight = "decoder.layers.{n}.cross_attn.k_proj.weight",
+                              .query_gain = "decoder.layers.{n}.pre_cross_attn_layernorm.weight",
+                              .key_gain = "encoder.norm.weight",
+                              .config = "decoder",
+                              .key_head_count_key = "num_key_value_heads",
+                              .others = kT5GemmaOthers}}}};
+  row.text.attention_cap_key = "attn_logit_softcapping";
+  return row;
+}
+
 constexpr Family moonshine() {
   return {.name = "Moonshine",
           .model_types = " moonshine ",

@@ -9,6 +9,7 @@
 #include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/quantization.h"
+#include "checkpoint/rotary.h"
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -92,6 +93,9 @@ class StackPlanner {
       LatentPlan latent = latent_of(layer, grid);
       const auto width = static_cast<int>(grid.head_width);
       const Rotary rotary = rotary_of_layer(layer.layer, width - latent.compressed);
+      if (stack_.names->turned_before_norms && settings_.fold_gains) {
+        check_turned_gains(layer, rotary);
+      }
       if (family_->latent() && layer.key.latent.empty()) {
         latent = {width - static_cast<int>(rotary.turned), width};
       }
@@ -378,6 +382,29 @@ class StackPlanner {
     check(layer.key, grid.key_heads);
     check_vector(file_, layer.input_gain, layer.query.weight, {width_of(layer.query)});
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
+  }
+
+  /// Refuses norms after the rotation R that it does not commute with: the logits of positions m and n would have
+  /// R(m)^T diag(g_q g_k) R(n), which depends on m and n and not on m - n alone.
+  void check_turned_gains(const LayerTensors& layer, const Rotary& rotary) const {
+    const Eigen::Index pairs = rotary.turned / 2;
+    for (const std::string& name : {layer.query.norm_gain, layer.key.norm_gain}) {
+      if (name.empty() || rotary.pairs == RotaryPairs::kNone) continue;
+      std::vector<double> gain(static_cast<std::size_t>(grid_.head_width));
+      const std::vector<std::uint64_t>& shape = file_.tensor(name).shape;
+      const std::uint64_t all = shape.size() == 1 ? shape[0] : shape[0] * shape[1];
+      for (std::uint64_t first = 0; first < all; first += gain.size()) {
+        file_.read_elements(name, first, gain);
+        for (Eigen::Index pair = 0; pair < pairs; ++pair) {
+          const auto [i, j] = rotary_places(rotary.pairs, pair, pairs);
+          if (gain[static_cast<std::size_t>(i)] == gain[static_cast<std::size_t>(j)]) continue;
+          refuse_item(name,
+                      {"it must have the same gain for both coordinates of a rotary pair, as "
+                       "queries and keys turn before this norm: W depends on their positions, "
+                       "not on the offset alone; without folded gains all norms are left out"});
+        }
+      }
+    }
   }
 
   /// Refuses one tensor of queries and keys whose rows may be in another order.

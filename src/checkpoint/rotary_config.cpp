@@ -33,7 +33,7 @@ struct Scaling {
   std::string_view type;
   double text;  ///< tokens that a text has at least
   Index head_width;
-  bool angles_alone = false;  ///< no factor of the logits but one that is given
+  const RotaryKeys& family;
 
   double needed(std::string_view key, double least, double most) const {
     if (const auto value = keys.number(key, least, most)) return *value;
@@ -60,8 +60,8 @@ struct Scaling {
   }
   /// Queries and keys are both multiplied by the attention factor.
   double logit_factor(double usual) const {
-    const double attention =
-        keys.number("attention_factor", 0, kLargestFactor).value_or(angles_alone ? 1 : usual);
+    const double attention = keys.number("attention_factor", 0, kLargestFactor)
+                                 .value_or(family.angles_alone ? 1 : usual);
     return attention * attention;
   }
 };
@@ -74,6 +74,16 @@ void scale_angles(Rotary& rotary, Scale scale) {
 }
 
 void scale_none(Rotary&, const Scaling&) {}
+
+/// Of Hunyuan, alpha^(d_h/(d_h - 2)) times the base; without it angles change in texts beyond the first training alone.
+void scale_dynamic(Rotary& rotary, const Scaling& scaling) {
+  const double alpha = scaling.keys.number("alpha", 0, kLargestFactor).value_or(0);
+  if (alpha == 0) return;
+  const double last = static_cast<double>(rotary.turned) - 2;
+  scale_angles(rotary, [&](Index pair) {
+    return last > 0 ? std::pow(alpha, -2 * static_cast<double>(pair) / last) : 1;
+  });
+}
 
 void scale_linear(Rotary& rotary, const Scaling& scaling) {
   scale_angles(rotary, [factor = scaling.factor()](Index) { return 1 / factor; });
@@ -142,9 +152,15 @@ void scale_yarn(Rotary& rotary, const Scaling& scaling) {
 }
 
 void scale_longrope(Rotary& rotary, const Scaling& scaling) {
-  const double usual = std::sqrt(1 + std::log(scaling.stretch()) / std::log(scaling.length()));
-  rotary.logit_factor = scaling.logit_factor(usual);
-  const std::string factors = scaling.text > scaling.length() ? "long_factor." : "short_factor.";
+  const std::string reach = scaling.text > scaling.length() ? "long_" : "short_";
+  if (scaling.family.states_mscale) {
+    const double states = scaling.needed(reach + "mscale", 1e-6, kLargestFactor);
+    rotary.logit_factor = states * states;
+  } else {
+    const double usual = std::sqrt(1 + std::log(scaling.stretch()) / std::log(scaling.length()));
+    rotary.logit_factor = scaling.logit_factor(usual);
+  }
+  const std::string factors = reach + "factor.";
   scale_angles(rotary, [&](Index pair) {
     return 1 / scaling.needed(factors + std::to_string(pair), 1e-6, kLargestFactor);
   });
@@ -169,7 +185,7 @@ struct ScalingType : Choice {
 };
 constexpr std::array kScalingTypes{ScalingType{{"default"}, scale_none},
                                    ScalingType{{"mrope"}, scale_none},
-                                   ScalingType{{"dynamic"}, scale_none},
+                                   ScalingType{{"dynamic"}, scale_dynamic},
                                    ScalingType{{"linear"}, scale_linear},
                                    ScalingType{{"llama3"}, scale_llama3},
                                    ScalingType{{"yarn"}, scale_yarn},
@@ -206,7 +222,7 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
                  shown(*first), " tokens, not at least ", shown(kBeyondPassages)});
   }
   const auto scaling = [&](std::string_view name) {
-    return Scaling{keys, model, name, tokens_for(at), head_width, family.angles_alone};
+    return Scaling{keys, model, name, tokens_for(at), head_width, family};
   };
   if (type == family.scales_base) return scale_base(rotary, scaling(type));
   for (const ScalingType& each : kScalingTypes) {
@@ -224,13 +240,15 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
 
 /// Refuses objects in those of the positions that would not be read, as those for kinds of layers that the model does
 /// not have.
-void check_objects(const ConfigKeys& keys, std::string_view kind) {
+void check_objects(const ConfigKeys& keys, const RotaryKeys& family, std::string_view kind) {
+  const bool called = !family.object.empty();
   for (const std::string_view object : {"rope_scaling", "rope_parameters"}) {
     check_kind(keys, object, "an object");
     const ConfigKeys inner = keys.in({std::string(object) + "."});
     for (const std::string& name : inner.names()) {
-      const bool of_kind =
-          object == "rope_parameters" && (name == kFullAttention || name == kSlidingAttention);
+      const bool of_kind = object == "rope_parameters" &&
+                           (called ? name == family.local_object || name == family.object
+                                   : name == kFullAttention || name == kSlidingAttention);
       if (inner.value(name) != "an object" || (of_kind && !kind.empty())) continue;
       refuse_item(inner.path(name),
                   {"it must be left out of ", inner.name(),
@@ -272,8 +290,34 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
 }
 
+/// The texts of a list, between spaces; empty without any.
+std::string listed_words(const ConfigKeys& keys, std::string_view list) {
+  std::string words;
+  for (int i = 0;; ++i) {
+    const auto word = keys.text(std::string(list) + "." + std::to_string(i));
+    if (!word) return words.empty() ? words : words + " ";
+    words += " " + *word;
+  }
+}
+
+/// Whether the MLP of a layer of Cohere 2 MoE has no experts.
+bool is_dense(const ConfigKeys& keys, int layer) {
+  if (!keys.has("layer_types.0")) {
+    refuse_item("layer_types", {"it must be given in config.json, as the first layers of the model "
+                                "may have a pattern of their own"});
+  }
+  if (const auto type = keys.text("mlp_layer_types." + std::to_string(layer))) {
+    return *type == "dense";
+  }
+  return layer < keys.number("first_k_dense_replace", 0, kMostLayers).value_or(0);
+}
+
 /// Whether a layer turns in a family that turns only those of a sliding window.
-bool is_local(const ConfigKeys& keys, const Family& family, std::string_view kind) {
+bool is_local(const ConfigKeys& keys, const Family& family, std::string_view kind, int layer) {
+  if (family.rotary.dense_too && is_dense(keys, layer) &&
+      keys.integer("prefix_dense_sliding_window_pattern", kMostLayers).value_or(1) == 1) {
+    return true;
+  }
   const WithoutWindow without = family.rotary.without_window;
   if (without == WithoutWindow::as_typed || !keys.is_null(family.window.size)) {
     return kind != kFullAttention;
@@ -302,10 +346,19 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   }
   Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
-  if (family.only_local && !is_local(keys, row, kind)) return {};
-  check_objects(keys, kind);
+  if (family.only_local && !is_local(keys, row, kind, layer)) return {};
+  const std::string of_layer = "." + std::to_string(layer);
+  const auto listed_base = keys.number(std::string(family.bases) + of_layer, 0, kLargestBase);
+  if (listed_base && *listed_base < 1) {
+    if (*listed_base == 0) return {};
+    refuse_item(keys.path(std::string(family.bases) + of_layer),
+                {"it must be 0 or at least 1 in ", keys.name()});
+  }
+  check_objects(keys, family, kind);
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
-  const std::string of_kind = "rope_parameters." + kind + ".";
+  const std::string_view called = kind == kSlidingAttention ? family.local_object : family.object;
+  const std::string of_kind =
+      "rope_parameters." + (called.empty() ? kind : std::string(called)) + ".";
   const ConfigKeys own = keys.in({of_kind});
   const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
   const auto refuse_missing = [&](std::string_view key) {
@@ -316,13 +369,16 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   if (!family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
-    share = given.value_or(share);
+    share =
+        keys.number(std::string(family.shares) + of_layer, 0, 1).value_or(given.value_or(share));
   } else if (const auto told = any.number(kShare, 0, 1); told.value_or(1) != 1) {
     refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
                                    ", whose heads turn all coordinates, in ", keys.name()});
   }
   const auto told = keys.number(family.width, 0, static_cast<double>(head_width));
-  if (!family.width.empty() && !told && !at.is_none()) refuse_missing(family.width);
+  if (!family.width.empty() && !told && !any.has(kShare) && !at.is_none()) {
+    refuse_missing(family.width);
+  }
   const double width = told.value_or(share * static_cast<double>(head_width));
   const auto turned = static_cast<Index>(width);
   if (turned % 2 != 0 && !at.is_none()) {
@@ -341,11 +397,26 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   // Where that is the base of layers of a sliding window it is not one of the others.
   const bool apart = any.has(family.base) || family.local_base == kBase;
   const std::string_view base = apart ? family.base : kBase;
-  if (family.default_base == 0 && !any.has(base) && !at.is_none()) refuse_missing(family.base);
-  rotary.base = any.number(base, 1, kLargestBase).value_or(family.default_base);
-  check_base(keys, rotary.base);
+  if (listed_base) {
+    rotary.base = *listed_base;
+  } else if (const auto own_base = own.number(kBase, 1, kLargestBase)) {
+    rotary.base = *own_base;
+    check_base(keys, rotary.base);
+  } else {
+    if (family.default_base == 0 && !any.has(base) && !at.is_none()) refuse_missing(family.base);
+    rotary.base = any.number(base, 1, kLargestBase).value_or(family.default_base);
+    check_base(keys, rotary.base);
+  }
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
-  const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor");
+  if (const std::string kinds = listed_words(keys, family.scaled_kinds); !kinds.empty()) {
+    if (kind.empty()) {
+      refuse_item("layer_types", {"it must be given in ", keys.name(), " beside '",
+                                  keys.path(family.scaled_kinds), "'"});
+    }
+    if (!lists(kinds, kind)) return rotary;
+  }
+  const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor") ||
+                       (!called.empty() && own.has(kBase));
   scale(rotary, has_own ? own : scaling_keys(keys), keys, family, head_width, at, use);
   return rotary;
 }
@@ -354,7 +425,7 @@ std::optional<std::uint64_t> tokens_of_short_factors(const ConfigKeys& keys) {
   const ConfigKeys scaling = scaling_keys(keys);
   const std::string type = scaling.value(scaling.has("rope_type") ? "rope_type" : "type");
   if (type != "longrope" && type != "su") return std::nullopt;
-  return static_cast<std::uint64_t>(Scaling{scaling, keys, type, 0, 0}.length());
+  return static_cast<std::uint64_t>(Scaling{scaling, keys, type, 0, 0, {}}.length());
 }
 
 double yarn_logit_scale(const ConfigKeys& keys, const RotaryKeys& family) {

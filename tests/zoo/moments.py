@@ -83,18 +83,21 @@ def yarn_scales(width, base, factor, length, fast, slow):
     return ramp / factor + 1 - ramp
 
 
-def plain(query, key, gain=None, norms=None, pairs="halves", turn=0, base=1e4, scales=None):
+def plain(query, key, gain=None, norms=None, pairs="halves", turn=0, base=1e4, scales=None, key_gain=None, added=0.0):
     """A function of file and offset: rows of queries and keys as (tensor, first row, count); gains by name, of norms
-    with their first coordinate."""
+    with their first coordinate, which are the numbers of the file with another one added."""
 
     def head(file, offset):
+        def gain_of(name):
+            return added + file.vector(name, 1.0 - added)
+
         q, k = file.weight(*query).T, file.weight(*key).T
         if gain:
-            q, k = q * file.vector(gain)[:, None], k * file.vector(gain)[:, None]
+            q, k = q * gain_of(gain)[:, None], k * gain_of(key_gain or gain)[:, None]
         if norms:
             (q_norm, q_first), (k_norm, k_first) = norms
-            q = q * file.vector(q_norm)[q_first : q_first + q.shape[1]]
-            k = k * file.vector(k_norm)[k_first : k_first + k.shape[1]]
+            q = q * gain_of(q_norm)[q_first : q_first + q.shape[1]]
+            k = k * gain_of(k_norm)[k_first : k_first + k.shape[1]]
         return moments(turned(q, offset, pairs, turn, base, scales), k)
 
     return head
@@ -162,6 +165,34 @@ def llama3_scales(width, base, factor, low, high, length):
     return scales
 
 
+def step(layer, head, turn, base, scales=None):
+    at = f"model.layers.{layer}."
+    norms = [(f"{at}self_attn.{which}_norm.weight", 0) for which in "qk"]
+    group = 12 if layer else 8
+    return plain(
+        (at + "self_attn.q_proj.weight", head * 128, 128),
+        (at + "self_attn.k_proj.weight", head // group * 128, 128),
+        at + "input_layernorm.weight",
+        norms,
+        turn=turn,
+        base=base,
+        scales=scales,
+        added=1.0,
+    )
+
+
+def t5_gemma(side, attention, layer, head):
+    at = f"model.{side}.layers.{layer}."
+    return plain(
+        (f"{at}{attention}.q_proj.weight", head * 256, 256),
+        (f"{at}{attention}.k_proj.weight", head // 2 * 256, 256),
+        f"{at}pre_{attention}_layernorm.weight",
+        turn=256 if attention == "self_attn" else 0,
+        key_gain=None if attention == "self_attn" else "model.encoder.norm.weight",
+        added=1.0,
+    )
+
+
 KIMI = (0.1 * math.log(64) + 1) ** 2
 
 # (stack, layer, head): its formula.
@@ -223,6 +254,15 @@ HEADS = {
             turn=64,
             base=2e4,
         )
+    },
+    "step-3.5-flash": {
+        ("", 0, 60): step(0, 60, 64, 5e6, llama3_scales(64, 5e6, 2, 1, 32, 131072)),
+        ("", 1, 95): step(1, 95, 128, 1e4),
+    },
+    "t5gemma-2b-2b": {
+        ("encoder", 1, 7): t5_gemma("encoder", "self_attn", 1, 7),
+        ("decoder", 0, 2): t5_gemma("decoder", "self_attn", 0, 2),
+        ("cross", 1, 5): t5_gemma("decoder", "cross_attn", 1, 5),
     },
     "chatglm3": {
         ("", 0, 15): plain(
