@@ -1248,6 +1248,16 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
       turn << std::cos(angle), std::sin(angle), -std::sin(angle), std::cos(angle);
       const std::vector<HeadFactors> heads = read_all(scan);
       REQUIRE(heads.size() == 2);
+      if (compressed) {  // those of Mistral Small 4 are alike
+        const Config mistral = Config::parse(two_heads("mistral4", scaling));
+        HeadScan other(open(file.bytes()), &mistral, {.offset = {3}});
+        const std::vector<HeadFactors> same = read_all(other);
+        REQUIRE(same.size() == 2);
+        for (std::size_t head = 0; head < 2; ++head) {
+          const Eigen::MatrixXd w = heads[head].query * heads[head].key.transpose();
+          CHECK((same[head].query * same[head].key.transpose()).isApprox(w, 1e-12));
+        }
+      }
       for (int head = 0; head < 2; ++head) {
         const Eigen::MatrixXd q = queries.middleRows(kHead * head, kHead);
         const Eigen::MatrixXd key = matrix(4, 2 * kStride, kKeyRank).middleRows(kStride * head, 2);

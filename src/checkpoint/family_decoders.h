@@ -616,12 +616,9 @@ constexpr Family deepseek_heads() {
   return row;
 }
 
-// A scaling of the angles leaves the logits' scale.
 constexpr Family mistral4() {
-  Family row = heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
-                          " self_attn.o_proj post_attention_layernorm ");
-  row.rotary.scales_logits = false;
-  return row;
+  return heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
+                    " self_attn.o_proj post_attention_layernorm ");
 }
 
 constexpr Family minicpm3() {
