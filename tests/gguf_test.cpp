@@ -241,6 +241,19 @@ TEST_CASE("the attention factor of a GGUF scaling multiplies yarn's own", "[gguf
   const HeadScan scan(open_tensors(files), &*config, {.offset = {3}});
   CHECK_THAT(scan.plan().front().rotary.logit_factor,
              WithinRel(std::pow(0.5 * (1 + 0.1 * std::log(4)), 2), 1e-12));
+  // The converter writes what is yarn's own factor, and it as one of all coordinates.
+  const auto given = [](double attention, double extrapolation) {
+    GgufWriter it = llama_gguf();
+    it.text("llama.rope.scaling.type", "yarn").number("llama.rope.scaling.factor", 4);
+    it.number("llama.rope.scaling.yarn_attn_factor", static_cast<float>(attention));
+    it.number("llama.rope.scaling.yarn_ext_factor", static_cast<float>(extrapolation));
+    const CheckpointFiles files = files_of(it);
+    const std::optional<Config> config = read_config(files);
+    return failure_of([&] { HeadScan(open_tensors(files), &*config); }).item;
+  };
+  CHECK(given(1 + 0.1 * std::log(4), 1) == "");
+  CHECK(given(1, 1) == "llama.rope.scaling.yarn_attn_factor");
+  CHECK(given(1 + 0.1 * std::log(4), 0.5) == "llama.rope.scaling.yarn_ext_factor");
   GgufWriter linear = llama_gguf();
   linear.number("llama.rope.scale_linear", 4).number("llama.rope.scaling.attn_factor", 0.5);
   CHECK(failure_of([&] { read_config(files_of(linear)); }).message ==
@@ -515,6 +528,7 @@ struct ConvertedHeads {
   bool neighbours = false, whole_gains = false;
   bool gated = false;  ///< queries have rows that gate after those of each head
   bool fused = false, transposed = false;
+  std::size_t key_heads = 2;  ///< of fused keys
   bool head_norms = false, all_head_norms = false;
   std::vector<std::string> others = {};  ///< vectors of the file that leave the heads as they are
   std::string heads_key = "num_attention_heads", layers_key = "num_hidden_layers";
@@ -588,11 +602,12 @@ void check_heads(const ConvertedHeads& kind) {
     const std::vector<double> gains = wave(kWidth, phase + 0.1, kind.whole_gains ? 0.25 : 1.25);
     if (kind.names.contains("attn_norm")) add("attn_norm", {kWidth}, gains, shift(gains));
     if (kind.fused) {
-      const std::vector<double> rows = wave(3 * kWidth * kWidth, phase + 0.7);
+      const std::size_t all = (kHeads + 2 * kind.key_heads) * kHeadWidth;
+      const std::vector<double> rows = wave(all * kWidth, phase + 0.7);
       std::vector<double> own = rows;
       for (std::size_t i = 0; kind.transposed && i < own.size(); ++i)
-        own[i] = rows[i % (3 * kWidth) * kWidth + i / (3 * kWidth)];
-      add("attn_qkv", {3 * kWidth, kWidth}, own, rows);
+        own[i] = rows[i % all * kWidth + i / all];
+      add("attn_qkv", {all, kWidth}, own, rows);
     } else {
       for (const std::string projection : {"attn_q", "attn_k"}) {
         const std::uint64_t count = kWidth * (kind.gated && projection == "attn_q" ? 2 : 1);
@@ -695,6 +710,107 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
                  {"attn_q", "model.layers.{n}.mixer.q_proj"},
                  {"attn_k", "model.layers.{n}.mixer.k_proj"}},
        .neighbours = true},
+      {.architecture = "nemotron_h_moe",
+       .model_type = "nemotron_h",
+       .metadata = by_layer,
+       .names = {{"attn_norm", "model.layers.{n}.norm"},
+                 {"attn_q", "model.layers.{n}.mixer.q_proj"},
+                 {"attn_k", "model.layers.{n}.mixer.k_proj"}},
+       .neighbours = true},
+      // The other scales leave queries and keys as they are.
+      {.architecture = "minicpm",
+       .model_type = "llama",
+       .metadata =
+           [](GgufWriter& it, const std::string& prefix) {
+             for (const std::string key : {"embedding_scale", "residual_scale", "logit_scale"})
+               it.number(prefix + key, 12);
+           },
+       .names = llama_like({}),
+       .neighbours = true},
+      {.architecture = "deci",
+       .model_type = "nemotron-nas",
+       .metadata = by_layer,
+       .names = llama_like({}),
+       .neighbours = true},
+      {.architecture = "minimax-m3",
+       .model_type = "minimax_m3",
+       .config = R"(,"rotary_dim":2)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             half(it, prefix);
+             it.integer(prefix + "attention.indexer.top_k", 16);
+           },
+       .names = llama_like({}),
+       .whole_gains = true,
+       .head_norms = true,
+       .others = {"indexer.q_norm.weight", "indexer.k_proj.weight", "ffn_norm.weight"}},
+      {.architecture = "mimo2",
+       .model_type = "mimo_v2_flash",
+       .config = R"(,"sliding_window":8,"hybrid_layer_pattern":[0,1],"swa_rope_theta":7,
+                   "partial_rotary_factor":0.5)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             half(it, prefix);
+             it.list(prefix + "attention.sliding_window_pattern", std::vector<std::int32_t>{0, 1});
+             it.number(prefix + "attention.value_scale", 0.707F);
+             it.number(prefix + "rope.freq_base_swa", 7);
+           },
+       .names = llama_like({})},
+      {.architecture = "eurobert", .model_type = "eurobert", .names = llama_like({})},
+      {.architecture = "bailingmoe2",
+       .model_type = "bailing_moe",
+       .config = turned,
+       .metadata = half,
+       .names = {{"attn_norm", kOfLayer + "input_layernorm"},
+                 {"attn_qkv", kOfLayer + "attention.query_key_value"},
+                 {"attn_q_norm", kOfLayer + "attention.query_layernorm"},
+                 {"attn_k_norm", kOfLayer + "attention.key_layernorm"}},
+       .fused = true,
+       .head_norms = true,
+       .others = {"ffn_norm.weight", "exp_probs_b.bias"}},
+      {.architecture = "starcoder",
+       .model_type = "gpt_bigcode",
+       .metadata =
+           [](GgufWriter& it, const std::string& prefix) {
+             it.integer(prefix + "attention.head_count_kv", 1);
+           },
+       .names = {{"attn_norm", "h.{n}.ln_1"}, {"attn_qkv", "h.{n}.attn.c_attn"}},
+       .fused = true,
+       .key_heads = 1,
+       .others = {"ffn_norm.weight"},
+       .heads_key = "n_head",
+       .layers_key = "n_layer",
+       .offset = 0},
+      {.architecture = "mpt",
+       .model_type = "mpt",
+       .config = R"(,"kv_n_heads":1)",
+       .metadata =
+           [](GgufWriter& it, const std::string& prefix) {
+             it.integer(prefix + "attention.head_count_kv", 1);
+             it.number(prefix + "attention.max_alibi_bias", 8);
+             it.number(prefix + "attention.clamp_kqv", 0);
+           },
+       .names = {{"attn_norm", "blocks.{n}.norm_1"}, {"attn_qkv", "blocks.{n}.attn.Wqkv"}},
+       .fused = true,
+       .key_heads = 1,
+       .others = {"ffn_norm.weight"},
+       .heads_key = "n_heads",
+       .layers_key = "n_layers",
+       .offset = 0},
+      {.architecture = "chatglm",
+       .model_type = "chatglm",
+       .config = R"(,"multi_query_attention":true,"multi_query_group_num":1)",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             half(it, prefix);
+             it.integer(prefix + "attention.head_count_kv", 1);
+           },
+       .names = {{"attn_norm", "encoder.layers.{n}.input_layernorm"},
+                 {"attn_qkv", "encoder.layers.{n}.self_attention.query_key_value"}},
+       .fused = true,
+       .key_heads = 1,
+       .layers_key = "num_layers"},
       {.architecture = "falcon-h1",
        .model_type = "falcon_h1",
        .names = llama_like({}),
@@ -840,6 +956,16 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .fused = true,
        .heads_key = "n_head",
        .layers_key = "n_layer"},
+      {.architecture = "nomic-bert-moe",
+       .model_type = "nomic_bert",
+       .config = R"(,"prenorm":false,"rotary_emb_base":50)",
+       .metadata = [](GgufWriter& it,
+                      const std::string& prefix) { it.integer(prefix + "moe_every_n_layers", 2); },
+       .names = {{"attn_qkv", "encoder.layers.{n}.attn.Wqkv"}},
+       .fused = true,
+       .others = {"ffn_gate_inp.weight", "ffn_up_exps.weight", "ffn_down_exps.weight"},
+       .heads_key = "n_head",
+       .layers_key = "n_layer"},
       {.architecture = "modern-bert",
        .model_type = "modernbert",
        .config = R"(,"global_rope_theta":50,"local_rope_theta":7,"local_attention":8,
@@ -854,6 +980,240 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .fused = true},
   };
   for (const ConvertedHeads& kind : kinds) check_heads(kind);
+}
+
+namespace {
+
+/// A layer of four query heads of width 2 that share `key_heads`, whose fused rows are by group in Hugging Face's order
+/// and one part after another in the file.
+void check_groups(const std::string& architecture, std::size_t key_heads, bool biased,
+                  const std::map<std::string, std::string>& names, const std::string& config) {
+  CAPTURE(architecture, key_heads);
+  constexpr std::size_t kHeads = 4, kHeadWidth = 2, kWidth = kHeads * kHeadWidth;
+  const std::size_t group = kHeads / key_heads, all = kHeads + 2 * key_heads;
+  std::vector<std::size_t> order;  // the file's heads by their places in the checkpoint
+  for (std::size_t head = 0; head < kHeads; ++head)
+    order.push_back(head / group * (group + 2) + head % group);
+  for (const std::size_t part : {group, group + 1})
+    for (std::size_t each = 0; each < key_heads; ++each) order.push_back(each * (group + 2) + part);
+  const auto reordered = [&](const std::vector<double>& values) {
+    const std::size_t size = values.size() / all;
+    std::vector<double> stored;
+    for (const std::size_t head : order)
+      for (std::size_t i = 0; i < size; ++i) stored.push_back(values[head * size + i]);
+    return stored;
+  };
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", architecture);
+  for (const auto& [key, value] : {std::pair("embedding_length", kWidth),
+                                   {"block_count", std::size_t{1}},
+                                   {"attention.head_count", kHeads},
+                                   {"attention.head_count_kv", key_heads},
+                                   {"rope.dimension_count", kHeadWidth}}) {
+    file.integer(architecture + "." + key, static_cast<std::uint32_t>(value));
+  }
+  file.number(architecture + ".rope.freq_base", 50);
+  double phase = 0.1;
+  for (const auto& [from, to] : names) {
+    const std::vector<double> gains = wave(kWidth, phase += 0.2, 1.25);
+    file.tensor("blk.0." + from + ".weight", {kWidth}, 0, encode("F32", gains));
+    original.add_raw(to + ".weight", "F32", {kWidth}, encode("F32", gains));
+  }
+  const std::string whole = config.substr(0, config.find(' '));
+  const std::vector<double> rows = wave(all * kHeadWidth * kWidth, 0.7),
+                            bias = wave(all * kHeadWidth, 0.9);
+  const std::vector<std::uint64_t> shape{all * kHeadWidth, kWidth};
+  file.tensor("blk.0.attn_qkv.weight", shape, 0, encode("F32", reordered(rows)));
+  original.add_raw(whole + ".weight", "F32", shape, encode("F32", rows));
+  if (biased) {
+    file.tensor("blk.0.attn_qkv.bias", {shape[0]}, 0, encode("F32", reordered(bias)));
+    original.add_raw(whole + ".bias", "F32", {shape[0]}, encode("F32", bias));
+  }
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : config.substr(whole.size())) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  const auto tensors = open_tensors(files_of(file));
+  std::vector<double> found(rows.size());
+  tensors->read_elements(whole + ".weight", 0, found);
+  CHECK(found == rows);
+  if (biased) CHECK(tensors->read_vector(whole + ".bias") == bias);
+  const int offset = architecture == "bloom" ? 0 : 3;
+  const auto expected = logit_matrices(files, offset),
+             heads = logit_matrices(files_of(file), offset);
+  REQUIRE(heads.size() == kHeads);
+  REQUIRE(expected.size() == kHeads);
+  for (std::size_t head = 0; head < kHeads; ++head) {
+    CHECK(expected[head].norm() > 0.01);
+    CHECK((heads[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fused queries, keys and values by group follow one another in GGUF", "[gguf]") {
+  const std::string falcon =
+      R"(h.0.self_attention.query_key_value {"model_type":"falcon","num_attention_heads":4,
+      "num_hidden_layers":1,"new_decoder_architecture":true,"rope_theta":50,"num_kv_heads":)";
+  check_groups("falcon", 1, false, {{"attn_norm", "h.0.input_layernorm"}}, falcon + "1}");
+  check_groups("falcon", 2, false, {{"attn_norm", "h.0.ln_mlp"}, {"attn_norm_2", "h.0.ln_attn"}},
+               falcon + "2}");
+  check_groups("bloom", 4, true, {{"attn_norm", "h.0.input_layernorm"}},
+               R"(h.0.self_attention.query_key_value {"model_type":"bloom","num_attention_heads":4,
+               "n_layer":1})");
+  check_groups("gptneox", 4, true, {{"attn_norm", "layers.0.input_layernorm"}},
+               R"(layers.0.attention.query_key_value {"model_type":"gpt_neox","rotary_pct":1,
+               "num_attention_heads":4,"num_hidden_layers":1,"rotary_emb_base":50})");
+  const auto failure = [](std::uint32_t heads, std::uint32_t key_heads) {
+    GgufWriter file;
+    file.text("general.architecture", "falcon").integer("falcon.attention.head_count", heads);
+    file.integer("falcon.attention.head_count_kv", key_heads);
+    file.tensor("blk.0.attn_qkv.weight", {16, 8}, 0, Bytes(16 * 8 * 4));
+    return failure_of([&] { open_tensors(files_of(file)); }).message;
+  };
+  CHECK(failure(4, 2) == "");
+  for (const auto& [heads, key_heads] : {std::pair(4u, 0u), {0u, 0u}, {4u, 3u}, {5u, 5u}, {2u, 4u}})
+    CHECK_THAT(failure(heads, key_heads), ContainsSubstring("blk.0.attn_qkv.weight: its 16 rows"));
+}
+
+TEST_CASE("heads of T5 in GGUF are those of encoder, decoder and what joins them", "[gguf]") {
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", "t5");
+  for (const auto& [key, value] : {std::pair("embedding_length", 8u),
+                                   {"block_count", 2u},
+                                   {"decoder_block_count", 1u},
+                                   {"attention.head_count", 2u},
+                                   {"attention.key_length", 3u},
+                                   {"attention.relative_buckets_count", 32u}}) {
+    file.integer("t5." + std::string(key), value);
+  }
+  double phase = 0;
+  const auto add = [&](const std::string& from, const std::string& to,
+                       const std::vector<std::uint64_t>& shape) {
+    const Bytes data = encode("F32", wave(shape[0] * (shape.size() > 1 ? 8 : 1), phase += 0.3, 1));
+    file.tensor(from + ".weight", shape, 0, data);
+    original.add_raw(to + ".weight", "F32", shape, data);
+  };
+  const auto add_layer = [&](const std::string& from, const std::string& to) {
+    add(from + "attn_norm", to + "0.layer_norm", {8});
+    add(from + "attn_q", to + "0.SelfAttention.q", {6, 8});
+    add(from + "attn_k", to + "0.SelfAttention.k", {6, 8});
+    for (const std::string other : {"attn_rel_b", "ffn_norm", "ffn_gate", "ffn_up", "attn_o"})
+      file.tensor(from + other + ".weight", {2}, 0, Bytes(8));
+  };
+  add_layer("enc.blk.0.", "encoder.block.0.layer.");
+  add_layer("enc.blk.1.", "encoder.block.1.layer.");
+  add_layer("dec.blk.0.", "decoder.block.0.layer.");
+  add("dec.blk.0.cross_attn_norm", "decoder.block.0.layer.1.layer_norm", {8});
+  add("dec.blk.0.cross_attn_q", "decoder.block.0.layer.1.EncDecAttention.q", {6, 8});
+  add("dec.blk.0.cross_attn_k", "decoder.block.0.layer.1.EncDecAttention.k", {6, 8});
+  add("enc.output_norm", "encoder.final_layer_norm", {8});
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : std::string(R"({"model_type":"t5","num_layers":2,"num_decoder_layers":1,
+      "num_heads":2,"d_kv":3,"d_model":8})"))
+    text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  const auto expected = logit_matrices(files, 0), found = logit_matrices(files_of(file), 0);
+  REQUIRE(found.size() == 8);
+  REQUIRE(expected.size() == 8);
+  for (std::size_t head = 0; head < found.size(); ++head) {
+    CHECK(expected[head].norm() > 0.01);
+    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  }
+}
+
+TEST_CASE("heads of latent attention in GGUF are those of the checkpoint", "[gguf]") {
+  // Two heads of 2 coordinates without positions and 4 with them, and values of 3.
+  const auto check = [](const std::string& architecture, bool joined, const auto& metadata,
+                        const std::string& config) {
+    CAPTURE(architecture);
+    GgufWriter file;
+    SafetensorsWriter original;
+    const std::string prefix = architecture + ".";
+    file.text("general.architecture", architecture);
+    for (const auto& [key, value] : {std::pair("embedding_length", 8u),
+                                     {"block_count", 1u},
+                                     {"attention.head_count", 2u},
+                                     {"attention.head_count_kv", joined ? 2u : 1u},
+                                     {"attention.q_lora_rank", 5u},
+                                     {"attention.kv_lora_rank", 4u},
+                                     {"attention.key_length", joined ? 6u : 8u},
+                                     {"rope.dimension_count", 4u},
+                                     {"context_length", 64u}}) {
+      file.integer(prefix + key, value);
+    }
+    file.number(prefix + "rope.freq_base", 50);
+    metadata(file, prefix);
+    double phase = 0;
+    const auto add = [&](const std::string& from, const std::string& to,
+                         const std::vector<std::uint64_t>& shape) {
+      const std::size_t count = shape[0] * (shape.size() > 1 ? shape[1] : 1);
+      const Bytes data = encode("F32", wave(count, phase += 0.3, shape.size() > 1 ? 0 : 1.25));
+      file.tensor("blk.0." + from + ".weight", shape, 0, data);
+      original.add_raw("model.layers.0." + to + ".weight", "F32", shape, data);
+    };
+    add("attn_norm", "input_layernorm", {8});
+    add("attn_q_a", "self_attn.q_a_proj", {5, 8});
+    add("attn_q_a_norm", "self_attn.q_a_layernorm", {5});
+    add("attn_q_b", "self_attn.q_b_proj", {12, 5});
+    add("attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", {8, 8});
+    add("attn_kv_a_norm", "self_attn.kv_a_layernorm", {4});
+    if (joined) {
+      add("attn_kv_b", "self_attn.kv_b_proj", {10, 4});
+    } else {
+      const std::vector<double> rows = wave(40, 0.2);
+      std::vector<double> keys, values;
+      for (std::size_t head = 0; head < 2; ++head) {
+        const double* const its = rows.data() + 20 * head;
+        for (std::size_t i = 0; i < 8; ++i) keys.push_back(its[i % 2 * 4 + i / 2]);
+        values.insert(values.end(), its + 8, its + 20);
+      }
+      file.tensor("blk.0.attn_k_b.weight", {2, 4, 2}, 0, encode("F32", keys));
+      file.tensor("blk.0.attn_v_b.weight", {2, 3, 4}, 0, encode("F32", values));
+      original.add_raw("model.layers.0.self_attn.kv_b_proj.weight", "F32", {10, 4},
+                       encode("F32", rows));
+    }
+    CheckpointFiles files{
+        {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+    Bytes text;
+    for (const char c : config) text.push_back(static_cast<std::byte>(c));
+    files.config = std::make_shared<MemorySource>("config.json", text);
+    const auto expected = logit_matrices(files, 3), found = logit_matrices(files_of(file), 3);
+    REQUIRE(found.size() == 2);
+    REQUIRE(expected.size() == 2);
+    for (std::size_t head = 0; head < found.size(); ++head) {
+      CHECK(expected[head].norm() > 0.01);
+      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+    }
+  };
+  check(
+      "mistral4", false,
+      [](GgufWriter& it, const std::string& prefix) {
+        it.integer(prefix + "attention.key_length_mla", 6);
+        it.integer(prefix + "attention.value_length_mla", 3);
+        it.text(prefix + "rope.scaling.type", "yarn");
+        it.number(prefix + "rope.scaling.factor", 4);
+        it.integer(prefix + "rope.scaling.original_context_length", 16);
+        it.number(prefix + "rope.scaling.yarn_log_multiplier", 0.1F);
+      },
+      R"({"model_type":"mistral4","num_attention_heads":2,"num_hidden_layers":1,"qk_head_dim":6,
+      "rope_theta":50,"rope_parameters":{"rope_type":"yarn","factor":4,"mscale":1,
+      "mscale_all_dim":1,"original_max_position_embeddings":16}})");
+  check(
+      "minicpm3", true,
+      [](GgufWriter& it, const std::string& prefix) {
+        it.text(prefix + "rope.scaling.type", "longrope");
+        it.tensor("rope_factors_short.weight", {2}, 0, encode("F32", {1, 2}));
+        it.tensor("rope_factors_long.weight", {2}, 0, encode("F32", {3, 4}));
+      },
+      R"({"model_type":"minicpm3","num_attention_heads":2,"num_hidden_layers":1,"qk_head_dim":6,
+      "rope_theta":50,"max_position_embeddings":64,"rope_scaling":{"rope_type":"longrope",
+      "short_factor":[1,2],"long_factor":[3,4],"original_max_position_embeddings":64}})");
 }
 
 TEST_CASE("layers of Gemma 4 in GGUF have their own widths, key heads and angles", "[gguf]") {
@@ -972,6 +1332,46 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     CHECK(read_config(files_of(model(architecture, "attention.layer_norm_epsilon", 0.25)))
               ->number(key, 0, 1) == 0.25);
   }
+  CHECK(read_config(files_of(model("deepseek2", "expert_weights_scale", 0)))
+            ->number("routed_scaling_factor", 0, 9) == 1);
+  const auto activated = [](const std::string& name) {
+    GgufWriter writer;
+    writer.text("general.architecture", "modern-bert").tensor("a", {1}, 0, Bytes(4));
+    writer.number("modern-bert.rope.freq_base", 50);
+    return read_config(files_of(writer.text("modern-bert.hidden_activation", name)))
+        ->text("hidden_activation");
+  };
+  CHECK(activated("silu") == "silu");
+  // The part that turns is a whole head where the metadata do not say, whatever the family's default.
+  const auto share = [&](const std::string& architecture, std::uint32_t turned) {
+    GgufWriter writer = model(architecture, "attention.key_length", 0);
+    writer.integer(architecture + ".embedding_length", 64);
+    writer.integer(architecture + ".attention.head_count", 4);
+    if (turned > 0) writer.integer(architecture + ".rope.dimension_count", turned);
+    return read_config(files_of(writer))->number("partial_rotary_factor", 0, 1);
+  };
+  for (const std::string architecture : {"stablelm", "nemotron", "phi2", "glm4", "gptneox"}) {
+    CAPTURE(architecture);
+    CHECK(share(architecture, 0) == 1);
+    CHECK(share(architecture, 16) == 1);
+    CHECK(share(architecture, 4) == 0.25);
+  }
+  GgufWriter listed = model("stablelm", "attention.key_length", 16);
+  listed.list("stablelm.rope.dimension_count", std::vector<std::int32_t>{4, 16});
+  CHECK(refused(listed) == "stablelm.rope.dimension_count");
+  // Scales of the output of one weight.
+  for (const auto& [name, item] : {std::pair("output.scale", "output.scale"),
+                                   {"blk.0.attn_q.scale", "model.layers.0.attn_q.scale"}}) {
+    const CheckpointFiles files = files_of(llama_gguf().tensor(name, {1}, 0, encode("F32", {2})));
+    const std::optional<Config> config = read_config(files);
+    CHECK(failure_of([&] { HeadScan(open_tensors(files), &*config); }).item == item);
+  }
+  const auto large = [&](double length) {
+    GgufWriter writer = model("deepseek2", "attention.temperature_scale", 0.1);
+    return writer.number("deepseek2.attention.temperature_length", static_cast<float>(length));
+  };
+  CHECK(refused(large(16384)).empty());
+  CHECK(refused(large(4096)) == "deepseek2.attention.temperature_scale");
   // EXAONE 4 without windows turns in all layers.
   const Config config = *read_config(files_of(model("exaone4", "attention.sliding_window", 0)));
   CHECK(config.is_null("sliding_window"));

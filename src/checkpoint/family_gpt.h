@@ -139,7 +139,9 @@ constexpr Family falcon() {
                            .query_gain = "h.{n}.ln_attn.weight",
                            .key_head_count_key = "num_kv_heads",
                            .rotary = RotaryPairs::kHalves,
-                           .others = " self_attention.dense ln_mlp post_attention_layernorm "}}}};
+                           // The norm of the MLP is called as that of a smaller model in GGUF.
+                           .others = " self_attention.dense ln_mlp input_layernorm "
+                                     "post_attention_layernorm "}}}};
 }
 
 // One norm for attention and MLP.

@@ -28,6 +28,9 @@ struct Piece {
   std::uint64_t turn = 0;
   /// Rows, of a turn each, of a head whose rotary pairs are neighbours in the file; 0 where none is.
   std::uint64_t head_rows = 0;
+  /// Of fused queries, keys and values by group, whose turns are heads: the key heads, and the query heads of each. 0:
+  /// the file has the view's order.
+  std::uint64_t groups = 0, group = 0;
   /// Of the view's matrix, where a turn is one that is transposed in the file; 0 for others.
   std::uint64_t columns = 0;
   bool less_one = false;  ///< a gain from which 1 is taken
@@ -35,6 +38,10 @@ struct Piece {
 
   /// Of the file's order.
   std::uint64_t file_turn(std::uint64_t number) const {
+    if (groups > 0) {
+      const std::uint64_t each = number / (group + 2), part = number % (group + 2);
+      return part < group ? each * group + part : groups * part + each;
+    }
     if (head_rows == 0) return number;
     const std::uint64_t within = number % head_rows, half = head_rows / 2;
     return number - within + within % half * 2 + within / half;
@@ -157,6 +164,27 @@ std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name
                             heads_key, (grouped ? "_kv" : ""), "' in the metadata"});
 }
 
+/// The heads of a fused tensor whose parts follow one another in the file, and which are by group in the view.
+void set_groups(Piece& piece, const GgufTensor& tensor, const GgufHeader& header,
+                const Converted& conversion) {
+  if (!conversion.parts_in_turn || tensor.name.find(".attn_qkv.") == std::string::npos) return;
+  const std::string key = std::string(conversion.name) + ".attention.head_count";
+  const std::uint64_t heads = header.integer(key);
+  const bool grouped = header.metadata.contains(key + "_kv");
+  const std::uint64_t groups = grouped ? header.integer(key + "_kv") : heads;
+  const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
+  const bool fits = groups > 0 && heads <= rows && groups <= heads && heads % groups == 0 &&
+                    rows % (heads + 2 * groups) == 0;
+  if (!fits) {
+    refuse_item(tensor.name, {"its ", std::to_string(rows),
+                              " rows must be queries, keys and values of as many heads as '", key,
+                              "' and '", key, "_kv' say in the metadata"});
+  }
+  piece.groups = groups;
+  piece.group = heads / groups;
+  piece.turn /= heads + 2 * groups;
+}
+
 /// Checks that the data are whole blocks inside the file, and that tensors share none of its bytes.
 void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& source) {
   // Of a tensor whose type is unknown at least 1.
@@ -196,6 +224,7 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
   if (conversion != nullptr) {
     piece.head_rows = rotary_head_rows(tensor, name, header, *conversion);
     if (piece.head_rows > 0) piece.turn /= tensor.shape.front();
+    set_groups(piece, tensor, header, *conversion);
     piece.less_one =
         conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");
     if (piece.less_one && tensor.type != kGgufF32) {
@@ -285,6 +314,8 @@ std::shared_ptr<ByteSource> safetensors_of_gguf(
     check_places(header.tensors, *source);
     for (const GgufTensor& tensor : header.tensors) {
       const NewName to = renamed(tensor.name, conversion);
+      if (conversion != nullptr && to.name == "output.scale")
+        refuse_item(tensor.name, "it must be left out, as no family scales its output map");
       for (auto& [name, own] : unstacked(to.name, tensor, kMostPieces - viewed.size())) {
         auto same = viewed.end();
         if (to.joined != Joined::no)

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,7 +49,7 @@ constexpr NamePairs kScalingKeys =
 /// A tenth of the scaling's `mscale` and `mscale_all_dim` of latent attention; of Ministral 3 the latter itself.
 constexpr std::string_view kLogMultiplier = "rope.scaling.yarn_log_multiplier";
 
-/// Of Ministral 3: queries are multiplied from the end of the first training's length on.
+/// Of Ministral 3 and Mistral Large 3: queries are multiplied from the end of the first training's length on.
 constexpr std::string_view kLateScale = "attention.temperature_scale";
 
 /// Keys of which config.json has no other word: read here, or of no effect on what is read.
@@ -114,6 +115,7 @@ void copy_keys(const ModelMetadata& metadata, NamePairs keys, OrderedJson& confi
     const std::string from(keys.substr(at, middle - at));
     OrderedJson given = metadata.value(from);
     if (from == "true" || from == "false") given = from == "true";
+    if (from.front() >= '0' && from.front() <= '9') given = std::strtod(from.c_str(), nullptr);
     if (!given.is_null())
       config[std::string(keys.substr(middle + 1, end - middle - 1))] = std::move(given);
     at = end + 1;
@@ -126,7 +128,8 @@ bool is_zero(const OrderedJson& value) {
 }
 
 bool is_latent(const Converted& conversion) {
-  return conversion.model_type.starts_with("deepseek_v3");
+  return conversion.model_type.starts_with("deepseek_v3") ||
+         lists(" mistral4 minicpm3 ", conversion.model_type);
 }
 
 /// What an architecture calls a key of its own in config.json; empty for none.
@@ -145,11 +148,22 @@ bool is_read(std::string_view key, const Converted& conversion) {
          !own_key(conversion, key).empty() || lists(kOtherKeys, key);
 }
 
+/// Yarn's factor of queries and keys where none is given.
+double yarn_factor(double stretch) { return 1 + 0.1 * std::log(stretch); }
+
+/// Whether a key of a scaling has the value that yarn has without it.
+bool is_usual_scaling(const std::string& key, const ModelMetadata& metadata) {
+  const double value = metadata.number(key, 0);
+  if (key == "rope.scaling.yarn_ext_factor") return value == 1;
+  const double usual = yarn_factor(metadata.number("rope.scaling.factor", 1));
+  return key == "rope.scaling.yarn_attn_factor" && std::abs(value - usual) < 1e-5;
+}
+
 /// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
 OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversion) {
   OrderedJson unread = OrderedJson::array();
   for (const std::string& key : metadata.keys()) {
-    if (is_read(key, conversion)) continue;
+    if (is_read(key, conversion) || is_usual_scaling(key, metadata)) continue;
     const OrderedJson value = metadata.value(key);
     if (!is_zero(value)) unread.push_back(metadata.prefix() + key);
   }
@@ -242,7 +256,7 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
     const double stretch =
         factor != scaling.end() && factor->is_number() ? factor->get<double>() : 1;
     if (attention != 1 && stretch >= 1)
-      scaling["attention_factor"] = attention * (1 + 0.1 * std::log(stretch));
+      scaling["attention_factor"] = attention * yarn_factor(stretch);
   } else if (attention != 1) {
     metadata.refuse(attention_key, "it must be 1 beside the scaling '" + shown_name(name) + "'");
   }
@@ -276,6 +290,15 @@ void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
   if (metadata.number(window, 1) == 0) metadata.refuse(window, "it must be left out");
 }
 
+/// MiniCPM's forward pass is Granite's, with the usual scale of the logits. llama.cpp has defaults for files of before
+/// March 2025, which leave the other scales out.
+void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& config) {
+  for (const char* const key : {"embedding_scale", "residual_scale", "logit_scale"})
+    if (metadata.value(key).is_null()) metadata.refuse(key, "it is missing");
+  config["attention_multiplier"] = 1 / std::sqrt(width);
+  config["position_embedding_type"] = "rope";
+}
+
 void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
   if (!config.contains("attention_multiplier")) metadata.refuse("attention.scale", "it is missing");
   // llama.cpp's switch of its positions.
@@ -303,7 +326,7 @@ void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& me
   }
   if (!fits || all == 0) refuse_item(name, "its elements must be 1 before those of 1e30");
   const std::string turned = "rope.dimension_count_swa";
-  if (config["partial_rotary_factor"].is_number() ||
+  if (config["partial_rotary_factor"] != 1 ||
       metadata.number(turned, 0) != metadata.number("attention.key_length_swa", 0))
     metadata.refuse(turned, "it and the key without '_swa' must be the widths of a head");
   OrderedJson& full = config["rope_parameters"]["full_attention"];
@@ -330,7 +353,11 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
       config[key] = 1;
   }
   copy_keys(metadata, kKeys, config);
-  // llama.cpp's word for none.
+  // llama.cpp's words for none.
+  if (const auto factor = config.find("routed_scaling_factor");
+      factor != config.end() && is_zero(*factor)) {
+    *factor = 1;
+  }
   if (const auto window = config.find("sliding_window");
       window != config.end() && is_zero(*window)) {
     config.erase("sliding_window");
@@ -351,6 +378,11 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
                           ", the width of a head, for the architecture '" + architecture + "'");
     }
     config["partial_rotary_factor"] = turned / width;
+  } else if (conversion != nullptr && !latent) {
+    // llama.cpp's default, which is not that of every family.
+    if (metadata.value("rope.dimension_count").is_array() && turned == 0)
+      metadata.refuse("rope.dimension_count", "it must be a number");
+    config["partial_rotary_factor"] = 1;
   }
   if (conversion != nullptr) {
     const std::string_view type = conversion->model_type;
@@ -364,8 +396,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (type != "olmo3" && !own_key(*conversion, "rope.freq_base_swa").empty() &&
         !config.contains("rope_theta"))
       metadata.refuse("rope.freq_base", "it is missing");
-    if (type == "ministral3" && metadata.number(std::string(kLateScale), 0) != 0 &&
-        metadata.number("rope.scaling.original_context_length", 0) < kBeyondPassages) {
+    const char* const late =
+        latent ? "attention.temperature_length" : "rope.scaling.original_context_length";
+    if (!own_key(*conversion, kLateScale).empty() && metadata.number(late, 0) < kBeyondPassages &&
+        metadata.number(std::string(kLateScale), 0) != 0) {
       metadata.refuse(std::string(kLateScale), "it must be 0");
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
@@ -375,9 +409,13 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     const double scores = metadata.number(of_scores, 0);
     if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
     if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
-    if (type == "minimax_m2") config["rotary_dim"] = turned > 0 ? turned : width;
+    if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
-    if (type.starts_with("granite")) add_granite_keys(metadata, config);
+    if (conversion->name == "minicpm") {
+      add_minicpm_keys(metadata, width, config);
+    } else if (type.starts_with("granite")) {
+      add_granite_keys(metadata, config);
+    }
     // Blocks after the last layer predict further tokens.
     const double layers =
         metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);

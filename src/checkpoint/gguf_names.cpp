@@ -59,6 +59,9 @@ constexpr NamePairs kSharedExperts =
     "indexer.attn_k=self_attn.indexer.wk indexer.k_norm=self_attn.indexer.k_norm "
     "indexer.proj=self_attn.indexer.weights_proj ffn_gate_shexp=mlp.shared_experts.gate_proj "
     "ffn_up_shexp=mlp.shared_experts.up_proj ffn_down_shexp=mlp.shared_experts.down_proj ";
+constexpr NamePairs kIndexed =
+    " indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
+    "indexer.q_norm=self_attn.indexer.q_norm indexer.k_norm=self_attn.indexer.k_norm ";
 constexpr NamePairs kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
 constexpr NamePairs kPhi =
     " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
@@ -79,6 +82,43 @@ constexpr NamePairs kMixers =
 constexpr NamePairs kGpt2 =
     " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
     "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+/// Of BLOOM, which Falcon follows.
+constexpr NamePairs kBloom =
+    " token_embd=word_embeddings token_embd_norm=word_embeddings_layernorm output_norm=ln_f "
+    "attn_norm=input_layernorm attn_norm_2=ln_attn attn_qkv=self_attention.query_key_value "
+    "attn_output=self_attention.dense ffn_norm=post_attention_layernorm "
+    "ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+constexpr NamePairs kNeoX =
+    " token_embd=embed_in output_norm=final_layer_norm output=embed_out "
+    "attn_norm=input_layernorm attn_qkv=attention.query_key_value attn_output=attention.dense "
+    "ffn_norm=post_attention_layernorm ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+constexpr NamePairs kMpt =
+    " token_embd=wte position_embd=wpe output_norm=norm_f attn_norm=norm_1 attn_qkv=attn.Wqkv "
+    "attn_output=attn.out_proj ffn_norm=norm_2 ffn_up=ffn.up_proj ffn_down=ffn.down_proj ";
+constexpr NamePairs kQwen =
+    " token_embd=wte output_norm=ln_f output=lm_head attn_norm=ln_1 attn_qkv=attn.c_attn "
+    "attn_output=attn.c_proj ffn_norm=ln_2 ffn_gate=mlp.w2 ffn_up=mlp.w1 ffn_down=mlp.c_proj ";
+constexpr NamePairs kChatGlm =
+    " token_embd=embedding.word_embeddings output_norm=encoder.final_layernorm "
+    "output=output_layer attn_norm=input_layernorm attn_qkv=self_attention.query_key_value "
+    "attn_output=self_attention.dense ffn_norm=post_attention_layernorm "
+    "ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+constexpr NamePairs kLing =
+    " token_embd=word_embeddings attn_qkv=attention.query_key_value attn_output=attention.dense "
+    "attn_q_norm=attention.query_layernorm attn_k_norm=attention.key_layernorm ";
+/// Decoders have a third part in a layer, behind the attention to the other text.
+constexpr NamePairs kT5 =
+    " token_embd=shared enc.output_norm=encoder.final_layer_norm "
+    "dec.output_norm=decoder.final_layer_norm attn_norm=layer.0.layer_norm "
+    "attn_q=layer.0.SelfAttention.q attn_k=layer.0.SelfAttention.k "
+    "attn_v=layer.0.SelfAttention.v attn_o=layer.0.SelfAttention.o "
+    "attn_rel_b=layer.0.SelfAttention.relative_attention_bias "
+    "cross_attn_norm=layer.1.layer_norm cross_attn_q=layer.1.EncDecAttention.q "
+    "cross_attn_k=layer.1.EncDecAttention.k cross_attn_v=layer.1.EncDecAttention.v "
+    "cross_attn_o=layer.1.EncDecAttention.o "
+    "cross_attn_rel_b=layer.1.EncDecAttention.relative_attention_bias "
+    "ffn_norm=layer.2.layer_norm ffn_gate=layer.2.DenseReluDense.wi_0 "
+    "ffn_up=layer.2.DenseReluDense.wi_1 ffn_down=layer.2.DenseReluDense.wo ";
 constexpr NamePairs kBert =
     " token_embd=embeddings.word_embeddings position_embd=embeddings.position_embeddings "
     "token_types=embeddings.token_type_embeddings token_embd_norm=embeddings.LayerNorm "
@@ -88,7 +128,9 @@ constexpr NamePairs kBert =
 constexpr NamePairs kNomic =
     " token_embd=embeddings.word_embeddings token_types=embeddings.token_type_embeddings "
     "token_embd_norm=emb_ln attn_qkv=attn.Wqkv attn_output=attn.out_proj attn_output_norm=norm1 "
-    "ffn_up=mlp.fc11 ffn_gate=mlp.fc12 ffn_down=mlp.fc2 layer_output_norm=norm2 ";
+    "ffn_up=mlp.fc11 ffn_gate=mlp.fc12 ffn_down=mlp.fc2 layer_output_norm=norm2 "
+    "ffn_gate_inp=mlp.router.layer ffn_up_exps=mlp.experts.mlp.w1 "
+    "ffn_down_exps=mlp.experts.mlp.w2 ";
 constexpr NamePairs kModernBert =
     " token_embd=embeddings.tok_embeddings token_embd_norm=embeddings.norm "
     "output_norm=final_norm attn_norm=attn_norm attn_qkv=attn.Wqkv attn_output=attn.Wo "
@@ -102,7 +144,8 @@ constexpr NamePairs kLatentKeys =
     "attention.indexer.top_k=index_topk attention.indexer.head_count=index_n_heads "
     "attention.indexer.key_length=index_head_dim attention.indexer.types=indexer_types "
     "rope.dimension_count=qk_rope_head_dim attention.value_length_mla=v_head_dim "
-    "attention.key_length_mla=qk_head_dim rope.scaling.yarn_log_multiplier=mscale_log ";
+    "attention.key_length_mla=qk_head_dim rope.scaling.yarn_log_multiplier=mscale_log "
+    "attention.temperature_scale=late_scale attention.temperature_length=late_length ";
 /// Those of positions on several axes, which are the same for a token of text.
 constexpr NamePairs kAxes = " rope.dimension_sections=mrope_section ";
 /// Of layers with and without a sliding window, and of those that turn otherwise with one.
@@ -112,6 +155,10 @@ constexpr NamePairs kLocalBase =
     "rope.freq_base_swa=rope_local_base_freq ";
 constexpr NamePairs kNormalized = " true=norm_topk_prob ";
 constexpr NamePairs kGptCounts = " attention.head_count=n_head block_count=n_layer ";
+constexpr NamePairs kT5Keys =
+    " embedding_length=d_model attention.key_length=d_kv attention.head_count=num_heads "
+    "block_count=num_layers block_count=num_decoder_layers decoder_block_count=num_decoder_layers "
+    "attention.relative_buckets_count=relative_attention_num_buckets ";
 constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base false=prenorm ";
 /// llama.cpp uses the biases that the file has.
 constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
@@ -215,6 +262,7 @@ constexpr std::array kConverted{
     Converted{.name = "jamba", .model_type = "jamba", .names = {kStateSpace}},
     Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}},
     Converted{.name = "lfm2moe", .model_type = "lfm2_moe", .names = {kLfm2}},
+    Converted{.name = "deci", .model_type = "nemotron-nas", .neighbours = true},
     Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
     Converted{.name = "afmoe",
               .model_type = "afmoe",
@@ -223,6 +271,7 @@ constexpr std::array kConverted{
     Converted{.name = "apertus", .model_type = "apertus", .names = {kApertus}},
     Converted{.name = "pangu-embedded", .model_type = "PanguEmbedded"},
     Converted{.name = "granite", .model_type = "granite", .neighbours = true},
+    Converted{.name = "minicpm", .model_type = "granite", .neighbours = true},
     Converted{.name = "granitemoe",
               .model_type = "granitemoeshared",
               .names = {kGraniteMixture},
@@ -261,6 +310,82 @@ constexpr std::array kConverted{
               .model_type = "deepseek_v32",
               .names = {kSharedExperts},
               .keys = {kLatentKeys}},
+    Converted{.name = "minimax-m3",
+              .model_type = "minimax_m3",
+              .names = {kIndexed},
+              .whole_gains = true,
+              .keys = {" attention.indexer.head_count=index_n_heads "
+                       "attention.indexer.key_length=index_head_dim "
+                       "attention.indexer.top_k=index_topk "
+                       "attention.indexer.block_size=index_block_size "
+                       "attention.indexer.local_blocks=index_local_blocks "}},
+    Converted{.name = "mimo2",
+              .model_type = "mimo_v2_flash",
+              .names = {" attn_sinks.weight=self_attn.attention_sink_bias "},
+              .keys = {" attention.sliding_window_pattern=hybrid_layer_pattern "
+                       "10000=swa_rope_theta rope.freq_base_swa=swa_rope_theta "
+                       "attention.value_scale=attention_value_scale "
+                       "nextn_predict_layers=num_nextn_predict_layers "}},
+    Converted{.name = "mistral4",
+              .model_type = "mistral4",
+              .names = {kSharedExperts},
+              .keys = {kLatentKeys}},
+    // llama.cpp has the scales of the 4B model for all.
+    Converted{.name = "minicpm3",
+              .model_type = "minicpm3",
+              .keys = {kLatentKeys, " 12=scale_emb 1.4=scale_depth 256=dim_model_base "}},
+    Converted{.name = "falcon",
+              .model_type = "falcon",
+              .names = {kBloom},
+              .layers = "h.",
+              .parts_in_turn = true,
+              .keys = {" attention.head_count_kv=num_kv_heads true=new_decoder_architecture "}},
+    Converted{.name = "bloom",
+              .model_type = "bloom",
+              .names = {kBloom},
+              .layers = "h.",
+              .parts_in_turn = true,
+              .keys = {" block_count=n_layer "}},
+    Converted{.name = "gptneox",
+              .model_type = "gpt_neox",
+              .names = {kNeoX},
+              .layers = "layers.",
+              .parts_in_turn = true,
+              .keys = {" rope.freq_base=rotary_emb_base "
+                       "use_parallel_residual=use_parallel_residual "}},
+    Converted{.name = "starcoder",
+              .model_type = "gpt_bigcode",
+              .names = {kGpt2},
+              .layers = "h.",
+              .keys = {kGptCounts}},
+    Converted{.name = "mpt",
+              .model_type = "mpt",
+              .names = {kMpt},
+              .layers = "blocks.",
+              .keys = {" embedding_length=d_model attention.head_count=n_heads "
+                       "attention.head_count_kv=kv_n_heads block_count=n_layers "
+                       "attention.max_alibi_bias=alibi_bias_max "}},
+    Converted{.name = "qwen",
+              .model_type = "qwen",
+              .names = {kQwen},
+              .layers = "h.",
+              .keys = {" rope.freq_base=rotary_emb_base context_length=seq_length "
+                       "attention.layer_norm_rms_epsilon=layer_norm_epsilon "}},
+    Converted{.name = "chatglm",
+              .model_type = "chatglm",
+              .names = {kChatGlm},
+              .layers = "encoder.layers.",
+              .keys = {" true=multi_query_attention block_count=num_layers "
+                       "attention.head_count_kv=multi_query_group_num "}},
+    Converted{.name = "bailingmoe2", .model_type = "bailing_moe", .names = {kLing}},
+    Converted{.name = "eurobert", .model_type = "eurobert"},
+    Converted{
+        .name = "t5", .model_type = "t5", .names = {kT5}, .layers = "block.", .keys = {kT5Keys}},
+    Converted{.name = "t5encoder",
+              .model_type = "t5",
+              .names = {kT5},
+              .layers = "block.",
+              .keys = {kT5Keys}},
     // Whose linear layers are those of torch in the file.
     Converted{.name = "gpt2",
               .model_type = "nanogpt",
@@ -278,14 +403,15 @@ constexpr std::array kConverted{
               .names = {kNomic},
               .layers = "encoder.layers.",
               .keys = {kGptCounts, kNomicKeys}},
-    Converted{.name = "modern-bert",
-              .model_type = "modernbert",
-              .names = {kModernBert},
-              .layers = "layers.",
-              .keys = {" attention.sliding_window=local_attention "
-                       "attention.sliding_window_pattern=global_attn_every_n_layers "
-                       "rope.freq_base=global_rope_theta rope.freq_base_swa=local_rope_theta "
-                       "hidden_act=hidden_activation attention.layer_norm_epsilon=norm_eps "}},
+    Converted{
+        .name = "modern-bert",
+        .model_type = "modernbert",
+        .names = {kModernBert},
+        .layers = "layers.",
+        .keys = {" attention.sliding_window=local_attention "
+                 "attention.sliding_window_pattern=global_attn_every_n_layers "
+                 "rope.freq_base=global_rope_theta rope.freq_base_swa=local_rope_theta "
+                 "hidden_activation=hidden_activation attention.layer_norm_epsilon=norm_eps "}},
 };
 
 }  // namespace
@@ -319,16 +445,22 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   std::string_view own = name;
   std::string before;
   constexpr std::string_view kBlock = "blk.";
-  if (own.starts_with(kBlock)) {
-    const std::size_t end = own.find('.', kBlock.size()) + 1;
+  for (const auto& [stack, its] : {std::pair("", ""), {"enc.", "encoder."}, {"dec.", "decoder."}}) {
+    const std::string block = stack + std::string(kBlock);
+    if (!own.starts_with(block)) continue;
+    const std::size_t end = own.find('.', block.size()) + 1;
     if (end > ending) return {name};
-    before = conversion->layers.empty() ? "model.layers." : conversion->layers;
-    before += own.substr(kBlock.size(), end - kBlock.size());
+    before = its;
+    before += conversion->layers.empty() ? "model.layers." : conversion->layers;
+    before += own.substr(block.size(), end - block.size());
     own.remove_prefix(end);
+    break;
   }
   std::string unknown = before + std::string(own);
   for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
     if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
+  // Factors of the outputs of a weight, which no family has.
+  if (own.ends_with(".scale")) return {std::move(unknown)};
   const std::string_view base = own.substr(0, own.rfind('.'));
   const NamePairs others = conversion->layers.empty() ? kDecoder : "";
   for (const NamePairs pairs : {conversion->names[0], conversion->names[1], others}) {

@@ -29,10 +29,13 @@ struct Converted {
   std::string_view name = {};
   std::string_view model_type = {};     ///< in config.json
   std::array<NamePairs, 2> names = {};  ///< looked up in turn, before those of LLaMA
-  /// The prefix of layers in Hugging Face's names; empty: that of LLaMA, whose names hold beside `names`.
+  /// The prefix of layers in Hugging Face's names, of several stacks behind that of the stack; empty: that of LLaMA, whose
+  /// names hold beside `names`.
   std::string_view layers = {};
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
+  /// In fused queries, keys and values those of all heads follow one another in the file, by group in Hugging Face's order.
+  bool parts_in_turn = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
   bool whole_gains = false;
   /// Files do not say that logits are divided by the root of width over heads, not of the head width: llama.cpp knows
@@ -41,7 +44,7 @@ struct Converted {
   /// A positive integer of the metadata, behind the architecture's name, without which a later row holds.
   std::string_view needed = {};
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
-  /// that are "true" or "false" have this value in every file.
+  /// that are "true", "false" or a number have this value in every file.
   std::array<NamePairs, 2> keys = {};
 };
 

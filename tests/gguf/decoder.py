@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Writes a decoder of random weights as a GGUF file that llama.cpp and eigenscope run: decoder.py NAME TYPE FILE
-[SIZE]. TYPE is that of the matrices, SIZE small (the default) or 1.1b. The tokenizer has three special tokens and the
-256 bytes; other tokens are not used."""
+"""Writes a decoder or encoder of random weights as a GGUF file that llama.cpp and eigenscope run: decoder.py NAME TYPE
+FILE [SIZE [LAYER.HEAD]]. TYPE is that of the matrices, SIZE small (the default) or 1.1b; the head has no output. The
+tokenizer has three special tokens and the 256 bytes; other tokens are not used."""
 import struct
 import sys
 from dataclasses import dataclass, replace
@@ -75,6 +75,7 @@ class Decoder:
     biases = ()
     has_gate, norm_bias, output = True, False, True
     keys = {}
+    silenced = ""
 
     def __init__(self, kind, size):
         self.kind, self.size, self.random, self.tensors = kind, size, np.random.default_rng(5), []
@@ -111,6 +112,10 @@ class Decoder:
 
     def matrix(self, name, shape, scale):
         values = scale * self.random.standard_normal(shape)
+        layer, _, head = self.silenced.partition(".")
+        if head and name == f"blk.{layer}.attn_output":
+            first = int(head) * self.size.head_width
+            values[:, first : first + self.size.head_width] = 0
         self.tensors.append((name + ".weight", shape, self.kind, encoded(values, self.kind)))
 
     def norm(self, name, size):
@@ -550,12 +555,120 @@ class Gemma3(Gemma2):
     keys = {**Gemma.keys, "attention.sliding_window": uint32(8), "rope.freq_base": float32(1e6)}
 
 
+class Encoder:
+    """What llama.cpp needs for the mean of the last layer's tokens."""
+
+    keys = {"pooling_type": uint32(1), "attention.causal": boolean(False)}
+
+
+class GemmaEmbedding(Encoder, Gemma3):
+    architecture = "gemma-embedding"
+    keys = {**Gemma3.keys, **Encoder.keys}
+
+
+class ModernBert(Encoder, Decoder):
+    """The first layer has no norm before its attention, and each third no window."""
+
+    architecture, epsilon, output = "modern-bert", "attention.layer_norm_epsilon", False
+    keys = {
+        **Encoder.keys,
+        "attention.sliding_window": uint32(8),
+        "attention.sliding_window_pattern": uint32(3),
+        "rope.freq_base": float32(1000),
+        "rope.freq_base_swa": float32(50),
+        "rope.scaling.type": string("none"),
+    }
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+        self.norm("token_embd_norm", size.width)
+
+    def attention_matrices(self):
+        return {"attn_qkv": (3 * self.size.width, self.size.width)}
+
+    mlp_matrices = Phi3.mlp_matrices
+
+    def layer(self, p):
+        self.norms = Decoder.norms[1:] if p == "blk.0." else Decoder.norms
+        super().layer(p)
+
+
+class ModernBertSilu(ModernBert):
+    name = "modern-bert-silu"
+    keys = {**ModernBert.keys, "hidden_activation": string("silu")}
+
+
+class GptNeox(Decoder):
+    """Attention and MLP read the same tokens."""
+
+    architecture, epsilon = "gptneox", "attention.layer_norm_epsilon"
+    biases = ("attn_qkv", "attn_output", "ffn_up", "ffn_down")
+    has_gate, norm_bias = False, True
+    keys = {"rope.dimension_count": uint32(16), "use_parallel_residual": boolean(True)}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+
+    attention_matrices = Phi3.attention_matrices
+
+
+class GptNeoxInTurn(GptNeox):
+    name = "gptneox-in-turn"
+    keys = {**GptNeox.keys, "use_parallel_residual": boolean(False)}
+
+
+class Qwen(Decoder):
+    """Its gate and what it gates have half the width of the metadata."""
+
+    architecture, biases = "qwen", ("attn_qkv",)
+    keys = {"feed_forward_length": uint32(1024)}
+    attention_matrices = Phi3.attention_matrices
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+
+
+class MiniCpm(Decoder):
+    architecture = "minicpm"
+    keys = {"embedding_scale": float32(3), "residual_scale": float32(0.4), "logit_scale": float32(5)}
+
+
+class MiniCpm3(DeepSeek):
+    """llama.cpp has the scales."""
+
+    architecture = "minicpm3"
+    keys = {
+        "attention.layer_norm_rms_epsilon": float32(1e-6),
+        "attention.head_count_kv": uint32(4),
+        "attention.q_lora_rank": uint32(DeepSeek.ranks[0]),
+        "attention.kv_lora_rank": uint32(DeepSeek.ranks[1]),
+        "attention.key_length": uint32(96),
+        "attention.value_length": uint32(48),
+        "rope.dimension_count": uint32(32),
+    }
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, width=512))
+
+    def matrices(self):
+        joined = {"attn_kv_b": (self.size.heads * (self.compressed + self.values), self.ranks[1])}
+        matrices = {**super().matrices(), **joined}
+        for name in ("attn_k_b", "attn_v_b"):
+            del matrices[name]
+        return matrices
+
+    def layer(self, p):
+        self.is_first = True  # all have an MLP
+        Decoder.layer(self, p)
+
+
 def subclasses(kind):
     return [kind, *(below for each in kind.__subclasses__() for below in subclasses(each))]
 
 
-def main(name, kind, path, size="small"):
+def main(name, kind, path, size="small", silenced=""):
     kinds = {vars(each).get("name", each.architecture): each for each in reversed(subclasses(Decoder))}
+    Decoder.silenced = silenced
     model = kinds[name](kind, SIZES[size])
     write(path, model.tensors, model.metadata())
 
