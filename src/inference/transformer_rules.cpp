@@ -57,9 +57,10 @@ void Transformer::read_config(const ConfigKeys& keys) {
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
   for (const auto& [key, value] :
        {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
-    if (!rules.causal || keys.flag(key) != value) continue;
-    refuse_item(keys.path(key), {"it must be left out in ", keys.name(),
-                                 " for this family, whose tokens see earlier ones alone"});
+    if (keys.flag(key) != (rules.causal ? value : !value)) continue;
+    refuse_item(keys.path(key),
+                {"it must be left out in ", keys.name(), " for this family, whose tokens see ",
+                 rules.causal ? "earlier ones alone" : "later ones too"});
   }
   const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
                                   names().attention_output};
