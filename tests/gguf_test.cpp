@@ -229,6 +229,10 @@ TEST_CASE("a linear scaling of rotary angles in GGUF has three spellings", "[ggu
                    .text("llama.rope.scaling.type", "none")
                    .number("llama.rope.scaling.factor", 4))
             .empty());
+  CHECK(angles(llama_gguf()
+                   .text("llama.rope.scaling.type", "yarn")
+                   .integer("llama.rope.scaling.original_context_length", 4)) ==
+        std::vector<double>{1, 1});
 }
 
 TEST_CASE("the attention factor of a GGUF scaling multiplies yarn's own", "[gguf]") {
@@ -292,6 +296,11 @@ TEST_CASE("a GGUF key of the attention that is not read is refused unless its va
   CHECK(refused(llama_gguf()
                     .number("llama.rope.scaling.factor", 2)
                     .tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 2}))) ==
+        "llama.rope.scaling.factor");
+  CHECK(refused(llama_gguf()
+                    .number("llama.rope.scaling.factor", 2)
+                    .text("llama.rope.scaling.type", "longrope")
+                    .tensor("rope_factors_long.weight", {2}, 0, encode("F32", {1, 2}))) ==
         "llama.rope.scaling.factor");
 }
 
@@ -1356,6 +1365,16 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     CHECK(share(architecture, 16) == 1);
     CHECK(share(architecture, 4) == 0.25);
   }
+  CHECK(refused(model("stablelm", "rope.dimension_count", 4)) == "stablelm.embedding_length");
+  // MiniCPM's scales, without which llama.cpp has defaults.
+  GgufWriter minicpm = model("minicpm", "embedding_scale", 12);
+  CHECK(refused(minicpm) == "minicpm.residual_scale");
+  minicpm.number("minicpm.residual_scale", 0.25).number("minicpm.logit_scale", 9);
+  CHECK(refused(minicpm) == "minicpm.embedding_length");
+  minicpm.integer("minicpm.embedding_length", 64).integer("minicpm.attention.head_count", 4);
+  const Config scaled = *read_config(files_of(minicpm));
+  CHECK(scaled.number("attention_multiplier", 0, 1) == 0.25);
+  CHECK(scaled.number("logits_scaling", 0, 99) == 9);
   GgufWriter listed = model("stablelm", "attention.key_length", 16);
   listed.list("stablelm.rope.dimension_count", std::vector<std::int32_t>{4, 16});
   CHECK(refused(listed) == "stablelm.rope.dimension_count");
@@ -1365,6 +1384,15 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     const CheckpointFiles files = files_of(llama_gguf().tensor(name, {1}, 0, encode("F32", {2})));
     const std::optional<Config> config = read_config(files);
     CHECK(failure_of([&] { HeadScan(open_tensors(files), &*config); }).item == item);
+  }
+  for (const std::string architecture : {"deepseek2", "deepseek32", "mistral4"}) {
+    const auto multiplied = [&](double by) {
+      GgufWriter it = model(architecture, "rope.scaling.yarn_log_multiplier", by);
+      it.text(architecture + ".rope.scaling.type", "yarn");
+      return refused(it.number(architecture + ".rope.scaling.factor", 4));
+    };
+    CHECK(multiplied(0.1).empty());
+    CHECK(multiplied(0.0707).empty() == (architecture == "deepseek2"));
   }
   const auto large = [&](double length) {
     GgufWriter writer = model("deepseek2", "attention.temperature_scale", 0.1);

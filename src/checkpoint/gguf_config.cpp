@@ -226,14 +226,12 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   const OrderedJson all = factors_in(parts, "rope_freqs.weight");
   OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
   OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
-  if (!all.is_null()) {
-    shorter = longer = all;
+  if (!all.is_null()) shorter = longer = all;
+  if (!longer.is_null()) {
     // llama.cpp divides by both.
     const auto factor = scaling.find("factor");
     if (factor != scaling.end() && *factor != 1 && metadata.value("rope.scaling.type") != "none")
-      metadata.refuse("rope.scaling.factor", "it must be 1 beside 'rope_freqs.weight'");
-  }
-  if (!longer.is_null()) {
+      metadata.refuse("rope.scaling.factor", "it must be 1 beside divisors of the angles");
     const auto original = scaling.find("original_max_position_embeddings");
     return {{"rope_type", "longrope"},
             {"short_factor", shorter.is_null() ? longer : shorter},
@@ -250,6 +248,7 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   OrderedJson type = metadata.value("rope.scaling.type");
   if (type.is_null() && scaling.contains("factor")) type = "linear";  // llama.cpp's default
   const std::string name = type.is_string() ? type.get<std::string>() : "none";
+  if (!scaling.contains("factor")) scaling["factor"] = 1;  // llama.cpp's default
   if (name == "yarn") {
     // llama.cpp multiplies it by the factor that is Hugging Face's default.
     const auto factor = scaling.find("factor");
@@ -276,6 +275,9 @@ OrderedJson scaling_of(const std::vector<GgufPart>& parts, const ModelMetadata& 
   if (multiplier > 0) {
     const bool latent = is_latent(conversion);
     const double all = latent ? static_cast<float>(multiplier) / 0.1F : multiplier;
+    // llama.cpp regards `mscale` as equal for DeepSeek V2 and V3, else as 1 with another factor of the logits.
+    if (latent && conversion.name != "deepseek2" && std::abs(all - 1) > 1e-5)
+      metadata.refuse(std::string(kLogMultiplier), "it must be 0.1");
     scaling["mscale_all_dim"] = all;
     scaling["mscale"] = latent ? all : 1;
   }
@@ -295,6 +297,7 @@ void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
 void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& config) {
   for (const char* const key : {"embedding_scale", "residual_scale", "logit_scale"})
     if (metadata.value(key).is_null()) metadata.refuse(key, "it is missing");
+  if (width == 0) metadata.refuse("embedding_length", "it is missing");
   config["attention_multiplier"] = 1 / std::sqrt(width);
   config["position_embedding_type"] = "rope";
 }
@@ -382,6 +385,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     // llama.cpp's default, which is not that of every family.
     if (metadata.value("rope.dimension_count").is_array() && turned == 0)
       metadata.refuse("rope.dimension_count", "it must be a number");
+    if (turned > 0 && width == 0) metadata.refuse("embedding_length", "it is missing");
     config["partial_rotary_factor"] = 1;
   }
   if (conversion != nullptr) {

@@ -106,7 +106,7 @@ constexpr NamePairs kChatGlm =
 constexpr NamePairs kLing =
     " token_embd=word_embeddings attn_qkv=attention.query_key_value attn_output=attention.dense "
     "attn_q_norm=attention.query_layernorm attn_k_norm=attention.key_layernorm ";
-/// Decoders have a third part in a layer, behind the attention to the other text.
+/// The MLP of encoders has the names of decoders, whose layers have three parts.
 constexpr NamePairs kT5 =
     " token_embd=shared enc.output_norm=encoder.final_layer_norm "
     "dec.output_norm=decoder.final_layer_norm attn_norm=layer.0.layer_norm "
