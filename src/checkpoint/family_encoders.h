@@ -157,16 +157,6 @@ constexpr Family jina3() {
   return row;
 }
 
-// The same with weights of one task.
-constexpr Family jina3_merged() {
-  Family row = jina3();
-  row.name = "Jina embeddings 3, merged";
-  row.embeddings = nomic().embeddings;
-  row.attentions[0].query_weight = "encoder.layers.{n}.mixer.Wqkv.weight";
-  row.attentions[0].others = " mixer.out_proj norm1 norm2 mlp.fc1 mlp.fc2 ";
-  return row;
-}
-
 constexpr Family roformer() {
   Family row =
       heads_only(variant(bert(), "RoFormer", " roformer "),

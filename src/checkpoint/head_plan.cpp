@@ -9,7 +9,6 @@
 #include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/quantization.h"
-#include "checkpoint/rotary.h"
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -384,27 +383,15 @@ class StackPlanner {
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
   }
 
-  /// Refuses norms after the rotation R that it does not commute with: the logits of positions m and n would have
-  /// R(m)^T diag(g_q g_k) R(n), which depends on m and n and not on m - n alone.
-  void check_turned_gains(const LayerTensors& layer, const Rotary& rotary) const {
-    const Eigen::Index pairs = rotary.turned / 2;
-    for (const std::string& name : {layer.query.norm_gain, layer.key.norm_gain}) {
-      if (name.empty() || rotary.pairs == RotaryPairs::kNone) continue;
-      std::vector<double> gain(static_cast<std::size_t>(grid_.head_width));
-      const std::vector<std::uint64_t>& shape = file_.tensor(name).shape;
-      const std::uint64_t all = shape.size() == 1 ? shape[0] : shape[0] * shape[1];
-      for (std::uint64_t first = 0; first < all; first += gain.size()) {
-        file_.read_elements(name, first, gain);
-        for (Eigen::Index pair = 0; pair < pairs; ++pair) {
-          const auto [i, j] = rotary_places(rotary.pairs, pair, pairs);
-          if (gain[static_cast<std::size_t>(i)] == gain[static_cast<std::size_t>(j)]) continue;
-          refuse_item(name,
-                      {"it must have the same gain for both coordinates of a rotary pair, as "
-                       "queries and keys turn before this norm: W depends on their positions, "
-                       "not on the offset alone; without folded gains all norms are left out"});
-        }
-      }
-    }
+  /// Refuses norms after the rotation R: the logits of positions m and n would have R(m)^T diag(g_q g_k) R(n), which
+  /// depends on m and n and not on m - n alone, as R commutes with equal gains of each pair only.
+  static void check_turned_gains(const LayerTensors& layer, const Rotary& rotary) {
+    const std::string& name = layer.query.norm_gain;
+    if (name.empty() || rotary.pairs == RotaryPairs::kNone) return;
+    refuse_item(name,
+                "queries and keys must not turn before this norm, with whose gains W would "
+                "depend on their positions, not on the offset alone; without folded gains "
+                "all norms are left out");
   }
 
   /// Refuses one tensor of queries and keys whose rows may be in another order.
@@ -633,18 +620,6 @@ void leave_out_two_axes(std::vector<FamilyMatch>& parts, std::vector<std::string
   std::erase_if(parts, has_two);
 }
 
-/// The adapters for tasks of a file whose weights are those of no task; empty without any.
-std::string note_of_tasks(const FamilyMatch& part, const Safetensors& file) {
-  const auto found =
-      std::find_if(file.tensors().begin(), file.tensors().end(), [&](const auto& tensor) {
-        return tensor.first.starts_with(part.prefix) &&
-               tensor.first.ends_with(".parametrizations.weight.0.lora_A");
-      });
-  if (found == file.tensors().end()) return {};
-  return "adapters of tasks, such as '" + shown_name(found->first) +
-         "', are left out: weights are those of no task";
-}
-
 std::string note_of_beyond(const StackMatch& stack) {
   const std::size_t count = stack.beyond.size();
   return std::to_string(count) + (count == 1 ? " layer" : " layers") + " of the file beyond '" +
@@ -702,8 +677,9 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       if (!absent.empty()) plan.notes.push_back(absent);
     }
     check_tensors(part, file.tensors(), claims);
-    const std::string tasks = note_of_tasks(part, file);
-    if (!tasks.empty()) plan.notes.push_back(tasks);
+    if (part.stacks.front().names->query_weight.ends_with(".original")) {
+      plan.notes.push_back("adapters of tasks are left out: weights are those of no task");
+    }
     if (!part.unknown.empty()) plan.notes.push_back(note_of_unknown(part));
   }
   return plan;

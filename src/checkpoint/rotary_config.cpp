@@ -75,29 +75,23 @@ void scale_angles(Rotary& rotary, Scale scale) {
 
 void scale_none(Rotary&, const Scaling&) {}
 
+/// Divides the angle of the last pair by `factor`, and those before it by a power of it: the share of the pair, counted
+/// from `first`, to the power `mixed`.
+void scale_base(Rotary& rotary, double factor, double first, double mixed) {
+  const double last = static_cast<double>(rotary.turned / 2) - 1 + first;
+  scale_angles(rotary, [&](Index pair) {
+    return std::pow(factor, -std::pow((static_cast<double>(pair) + first) / last, mixed));
+  });
+}
+
 /// Of Hunyuan, alpha^(d_h/(d_h - 2)) times the base; without it angles change in texts beyond the first training alone.
 void scale_dynamic(Rotary& rotary, const Scaling& scaling) {
   const double alpha = scaling.keys.number("alpha", 0, kLargestFactor).value_or(0);
-  if (alpha == 0) return;
-  const double last = static_cast<double>(rotary.turned) - 2;
-  scale_angles(rotary, [&](Index pair) {
-    return last > 0 ? std::pow(alpha, -2 * static_cast<double>(pair) / last) : 1;
-  });
+  if (alpha > 0 && rotary.turned > 2) scale_base(rotary, alpha, 0, 1);
 }
 
 void scale_linear(Rotary& rotary, const Scaling& scaling) {
   scale_angles(rotary, [factor = scaling.factor()](Index) { return 1 / factor; });
-}
-
-/// The base is multiplied by the factor, and every angle divided by factor^(2/d_h); `mixed_b` b makes that factor^(m^b)
-/// of the share m of the pairs up to its own (Alibaba's new-impl, modeling.py). Without it b is 1.
-void scale_base(Rotary& rotary, const Scaling& scaling) {
-  const double stretch = std::log(scaling.factor());
-  const double mixed = scaling.keys.number("mixed_b", 1e-6, kLargestFactor).value_or(1);
-  const auto pairs = static_cast<double>(rotary.turned / 2);
-  scale_angles(rotary, [&](Index pair) {
-    return std::exp(-stretch * std::pow(static_cast<double>(pair + 1) / pairs, mixed));
-  });
 }
 
 /// Pairs that turn less than `low_freq_factor` times in the first training's length are slowed down,
@@ -224,7 +218,11 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   const auto scaling = [&](std::string_view name) {
     return Scaling{keys, model, name, tokens_for(at), head_width, family};
   };
-  if (type == family.scales_base) return scale_base(rotary, scaling(type));
+  // The base times the factor, and angles over factor^(2/d_h): Alibaba's new-impl, modeling.py, formulas 6 and 10 to 13.
+  if (type == family.scales_base) {
+    const double mixed = keys.number("mixed_b", 1e-6, kLargestFactor).value_or(1);
+    return scale_base(rotary, scaling(type).factor(), 1, mixed);
+  }
   for (const ScalingType& each : kScalingTypes) {
     if (each.name == type) return each.apply(rotary, scaling(each.name));
   }
@@ -279,8 +277,7 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   if (!chosen.empty() && told != value) {
     if (family.unchosen.empty() || lists(family.unchosen, told)) return false;
     refuse_item(keys.path(chosen), {"it must be ", value, " or", family.unchosen, "in config.json",
-                                    (told.empty() ? "" : ", but is " + told),
-                                    ", as it tells whether queries and keys turn"});
+                                    told.empty() ? "" : ", but is " + told});
   }
   if (family.used.empty()) return true;
   check_kind(keys, family.used, "an array");
@@ -290,34 +287,23 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
 }
 
-/// The texts of a list, between spaces; empty without any.
-std::string listed_words(const ConfigKeys& keys, std::string_view list) {
-  std::string words;
-  for (int i = 0;; ++i) {
-    const auto word = keys.text(std::string(list) + "." + std::to_string(i));
-    if (!word) return words.empty() ? words : words + " ";
-    words += " " + *word;
-  }
+std::string element(std::string_view list, int layer) {
+  return std::string(list) + "." + std::to_string(layer);
 }
 
-/// Whether the MLP of a layer of Cohere 2 MoE has no experts.
+/// Whether the MLP of a layer of Cohere 2 MoE has no experts, and its windows no pattern of their own.
 bool is_dense(const ConfigKeys& keys, int layer) {
-  if (!keys.has("layer_types.0")) {
-    refuse_item("layer_types", {"it must be given in config.json, as the first layers of the model "
-                                "may have a pattern of their own"});
+  for (const std::string_view list : {"layer_types", "mlp_layer_types"}) {
+    if (keys.has(element(list, layer))) continue;
+    refuse_item(list, {"it must be given in config.json for each layer of this model"});
   }
-  if (const auto type = keys.text("mlp_layer_types." + std::to_string(layer))) {
-    return *type == "dense";
-  }
-  return layer < keys.number("first_k_dense_replace", 0, kMostLayers).value_or(0);
+  return keys.value(element("mlp_layer_types", layer)) == "dense" &&
+         is_usual(keys, "prefix_dense_sliding_window_pattern", "1");
 }
 
 /// Whether a layer turns in a family that turns only those of a sliding window.
 bool is_local(const ConfigKeys& keys, const Family& family, std::string_view kind, int layer) {
-  if (family.rotary.dense_too && is_dense(keys, layer) &&
-      keys.integer("prefix_dense_sliding_window_pattern", kMostLayers).value_or(1) == 1) {
-    return true;
-  }
+  if (family.rotary.dense_too && is_dense(keys, layer)) return true;
   const WithoutWindow without = family.rotary.without_window;
   if (without == WithoutWindow::as_typed || !keys.is_null(family.window.size)) {
     return kind != kFullAttention;
@@ -347,13 +333,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
   if (family.only_local && !is_local(keys, row, kind, layer)) return {};
-  const std::string of_layer = "." + std::to_string(layer);
-  const auto listed_base = keys.number(std::string(family.bases) + of_layer, 0, kLargestBase);
-  if (listed_base && *listed_base < 1) {
-    if (*listed_base == 0) return {};
-    refuse_item(keys.path(std::string(family.bases) + of_layer),
-                {"it must be 0 or at least 1 in ", keys.name()});
-  }
+  const std::string listed = element(family.bases, layer);
+  const auto listed_base = keys.number(listed, 0, kLargestBase);
+  if (listed_base == 0.0) return {};
   check_objects(keys, family, kind);
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
   const std::string_view called = kind == kSlidingAttention ? family.local_object : family.object;
@@ -369,8 +351,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   if (!family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
-    share =
-        keys.number(std::string(family.shares) + of_layer, 0, 1).value_or(given.value_or(share));
+    share = keys.number(element(family.shares, layer), 0, 1).value_or(given.value_or(share));
   } else if (const auto told = any.number(kShare, 0, 1); told.value_or(1) != 1) {
     refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
                                    ", whose heads turn all coordinates, in ", keys.name()});
@@ -395,25 +376,21 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
     return rotary;  // windows are short: nothing is scaled
   }
   // Where that is the base of layers of a sliding window it is not one of the others.
-  const bool apart = any.has(family.base) || family.local_base == kBase;
+  const bool apart = !own.has(kBase) && (any.has(family.base) || family.local_base == kBase);
   const std::string_view base = apart ? family.base : kBase;
   if (listed_base) {
-    rotary.base = *listed_base;
-  } else if (const auto own_base = own.number(kBase, 1, kLargestBase)) {
-    rotary.base = *own_base;
-    check_base(keys, rotary.base);
+    rotary.base = *keys.number(listed, 1, kLargestBase);
   } else {
     if (family.default_base == 0 && !any.has(base) && !at.is_none()) refuse_missing(family.base);
     rotary.base = any.number(base, 1, kLargestBase).value_or(family.default_base);
     check_base(keys, rotary.base);
   }
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
-  if (const std::string kinds = listed_words(keys, family.scaled_kinds); !kinds.empty()) {
-    if (kind.empty()) {
-      refuse_item("layer_types", {"it must be given in ", keys.name(), " beside '",
-                                  keys.path(family.scaled_kinds), "'"});
+  if (const std::string first = element(family.scaled_kinds, 0); keys.has(first)) {
+    if (kind.empty()) refuse_missing("layer_types");
+    if (keys.value(first) != kind && keys.value(element(family.scaled_kinds, 1)) != kind) {
+      return rotary;
     }
-    if (!lists(kinds, kind)) return rotary;
   }
   const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor") ||
                        (!called.empty() && own.has(kBase));
