@@ -1084,7 +1084,8 @@ TEST_CASE("fused queries, keys and values by group follow one another in GGUF", 
   };
   CHECK(failure(4, 2) == "");
   for (const auto& [heads, key_heads] : {std::pair(4u, 0u), {0u, 0u}, {4u, 3u}, {5u, 5u}, {2u, 4u}})
-    CHECK_THAT(failure(heads, key_heads), ContainsSubstring("blk.0.attn_qkv.weight: its 16 rows"));
+    CHECK_THAT(failure(heads, key_heads),
+               ContainsSubstring("blk.0.attn_qkv.weight: its rows must be queries"));
 }
 
 TEST_CASE("heads of T5 in GGUF are those of encoder, decoder and what joins them", "[gguf]") {
@@ -1368,10 +1369,10 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
   CHECK(refused(model("stablelm", "rope.dimension_count", 4)) == "stablelm.embedding_length");
   // MiniCPM's scales, without which llama.cpp has defaults.
   GgufWriter minicpm = model("minicpm", "embedding_scale", 12);
-  CHECK(refused(minicpm) == "minicpm.residual_scale");
-  minicpm.number("minicpm.residual_scale", 0.25).number("minicpm.logit_scale", 9);
   CHECK(refused(minicpm) == "minicpm.embedding_length");
   minicpm.integer("minicpm.embedding_length", 64).integer("minicpm.attention.head_count", 4);
+  CHECK(refused(minicpm) == "minicpm.residual_scale");
+  minicpm.number("minicpm.residual_scale", 0.25).number("minicpm.logit_scale", 9);
   const Config scaled = *read_config(files_of(minicpm));
   CHECK(scaled.number("attention_multiplier", 0, 1) == 0.25);
   CHECK(scaled.number("logits_scaling", 0, 99) == 9);
@@ -1394,6 +1395,14 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     CHECK(multiplied(0.1).empty());
     CHECK(multiplied(0.0707).empty() == (architecture == "deepseek2"));
   }
+  const auto scored = [&](const std::string& architecture, double layers) {
+    return read_config(files_of(model(architecture, "unused", layers)))->text("scoring_func");
+  };
+  CHECK(scored("deepseek2", 1) == "softmax");
+  CHECK(scored("deepseek32", 1) == std::nullopt);
+  GgufWriter factor = model("deepseek2", "rope.scaling.attn_factor", 0.5);
+  factor.text("deepseek2.rope.scaling.type", "yarn").number("deepseek2.rope.scaling.factor", 4);
+  CHECK(refused(factor) == "deepseek2.rope.scaling.attn_factor");
   const auto large = [&](double length) {
     GgufWriter writer = model("deepseek2", "attention.temperature_scale", 0.1);
     return writer.number("deepseek2.attention.temperature_length", static_cast<float>(length));

@@ -176,9 +176,8 @@ void set_groups(Piece& piece, const GgufTensor& tensor, const GgufHeader& header
   const bool fits = groups > 0 && heads <= rows && groups <= heads && heads % groups == 0 &&
                     rows % (heads + 2 * groups) == 0;
   if (!fits) {
-    refuse_item(tensor.name, {"its ", std::to_string(rows),
-                              " rows must be queries, keys and values of as many heads as '", key,
-                              "' and '", key, "_kv' say in the metadata"});
+    refuse_item(tensor.name, "its rows must be queries, keys and values of as many heads as '" +
+                                 key + "' and '" + key + "_kv' say");
   }
   piece.groups = groups;
   piece.group = heads / groups;

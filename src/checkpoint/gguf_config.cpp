@@ -272,8 +272,11 @@ OrderedJson scaling_of(const std::vector<GgufPart>& parts, const ModelMetadata& 
   // The pairs between which the original's ramp lies are not rounded.
   if (conversion.model_type == "gpt_oss") scaling["truncate"] = false;
   const double multiplier = metadata.number(std::string(kLogMultiplier), 0);
+  const bool latent = is_latent(conversion);
+  if ((latent || multiplier > 0) && scaling.contains("attention_factor") &&
+      scaling["rope_type"] == "yarn")
+    metadata.refuse("rope.scaling.attn_factor", "it must be 1 beside latent attention");
   if (multiplier > 0) {
-    const bool latent = is_latent(conversion);
     const double all = latent ? static_cast<float>(multiplier) / 0.1F : multiplier;
     // llama.cpp regards `mscale` as equal for DeepSeek V2 and V3, else as 1 with another factor of the logits.
     if (latent && conversion.name != "deepseek2" && std::abs(all - 1) > 1e-5)
@@ -297,7 +300,6 @@ void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
 void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& config) {
   for (const char* const key : {"embedding_scale", "residual_scale", "logit_scale"})
     if (metadata.value(key).is_null()) metadata.refuse(key, "it is missing");
-  if (width == 0) metadata.refuse("embedding_length", "it is missing");
   config["attention_multiplier"] = 1 / std::sqrt(width);
   config["position_embedding_type"] = "rope";
 }
@@ -385,7 +387,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     // llama.cpp's default, which is not that of every family.
     if (metadata.value("rope.dimension_count").is_array() && turned == 0)
       metadata.refuse("rope.dimension_count", "it must be a number");
-    if (turned > 0 && width == 0) metadata.refuse("embedding_length", "it is missing");
+    if (width == 0 && (turned > 0 || conversion->name == "minicpm"))
+      metadata.refuse("embedding_length", "it is missing");
     config["partial_rotary_factor"] = 1;
   }
   if (conversion != nullptr) {
@@ -412,7 +415,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     const std::string of_scores = "expert_gating_func";
     const double scores = metadata.number(of_scores, 0);
     if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
-    if (scores > 0) config["scoring_func"] = scores == 1 ? "softmax" : "sigmoid";
+    // llama.cpp's default, but for GLM-4.7-Flash, which it knows by its layers.
+    const bool softmax = scores == 1 || (scores == 0 && conversion->name == "deepseek2" &&
+                                         metadata.number("block_count", 0) != 47);
+    if (scores > 0 || softmax) config["scoring_func"] = softmax ? "softmax" : "sigmoid";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
     if (conversion->name == "minicpm") {

@@ -82,27 +82,27 @@ constexpr NamePairs kMixers =
 constexpr NamePairs kGpt2 =
     " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
     "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+/// Beside the names of BLOOM, GPT-NeoX and ChatGLM.
+constexpr NamePairs kDense =
+    " attn_norm=input_layernorm ffn_norm=post_attention_layernorm ffn_up=mlp.dense_h_to_4h "
+    "ffn_down=mlp.dense_4h_to_h ";
 /// Of BLOOM, which Falcon follows.
 constexpr NamePairs kBloom =
     " token_embd=word_embeddings token_embd_norm=word_embeddings_layernorm output_norm=ln_f "
-    "attn_norm=input_layernorm attn_norm_2=ln_attn attn_qkv=self_attention.query_key_value "
-    "attn_output=self_attention.dense ffn_norm=post_attention_layernorm "
-    "ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+    "attn_norm_2=ln_attn attn_qkv=self_attention.query_key_value "
+    "attn_output=self_attention.dense ";
 constexpr NamePairs kNeoX =
     " token_embd=embed_in output_norm=final_layer_norm output=embed_out "
-    "attn_norm=input_layernorm attn_qkv=attention.query_key_value attn_output=attention.dense "
-    "ffn_norm=post_attention_layernorm ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+    "attn_qkv=attention.query_key_value attn_output=attention.dense ";
 constexpr NamePairs kMpt =
     " token_embd=wte position_embd=wpe output_norm=norm_f attn_norm=norm_1 attn_qkv=attn.Wqkv "
     "attn_output=attn.out_proj ffn_norm=norm_2 ffn_up=ffn.up_proj ffn_down=ffn.down_proj ";
-constexpr NamePairs kQwen =
-    " token_embd=wte output_norm=ln_f output=lm_head attn_norm=ln_1 attn_qkv=attn.c_attn "
-    "attn_output=attn.c_proj ffn_norm=ln_2 ffn_gate=mlp.w2 ffn_up=mlp.w1 ffn_down=mlp.c_proj ";
+/// Beside those of GPT-2.
+constexpr NamePairs kQwen = " output=lm_head ffn_gate=mlp.w2 ffn_up=mlp.w1 ";
 constexpr NamePairs kChatGlm =
     " token_embd=embedding.word_embeddings output_norm=encoder.final_layernorm "
-    "output=output_layer attn_norm=input_layernorm attn_qkv=self_attention.query_key_value "
-    "attn_output=self_attention.dense ffn_norm=post_attention_layernorm "
-    "ffn_up=mlp.dense_h_to_4h ffn_down=mlp.dense_4h_to_h ";
+    "output=output_layer attn_qkv=self_attention.query_key_value "
+    "attn_output=self_attention.dense ";
 constexpr NamePairs kLing =
     " token_embd=word_embeddings attn_qkv=attention.query_key_value attn_output=attention.dense "
     "attn_q_norm=attention.query_layernorm attn_k_norm=attention.key_layernorm ";
@@ -116,7 +116,6 @@ constexpr NamePairs kT5 =
     "cross_attn_norm=layer.1.layer_norm cross_attn_q=layer.1.EncDecAttention.q "
     "cross_attn_k=layer.1.EncDecAttention.k cross_attn_v=layer.1.EncDecAttention.v "
     "cross_attn_o=layer.1.EncDecAttention.o "
-    "cross_attn_rel_b=layer.1.EncDecAttention.relative_attention_bias "
     "ffn_norm=layer.2.layer_norm ffn_gate=layer.2.DenseReluDense.wi_0 "
     "ffn_up=layer.2.DenseReluDense.wi_1 ffn_down=layer.2.DenseReluDense.wo ";
 constexpr NamePairs kBert =
@@ -336,19 +335,19 @@ constexpr std::array kConverted{
               .keys = {kLatentKeys, " 12=scale_emb 1.4=scale_depth 256=dim_model_base "}},
     Converted{.name = "falcon",
               .model_type = "falcon",
-              .names = {kBloom},
+              .names = {kBloom, kDense},
               .layers = "h.",
               .parts_in_turn = true,
               .keys = {" attention.head_count_kv=num_kv_heads true=new_decoder_architecture "}},
     Converted{.name = "bloom",
               .model_type = "bloom",
-              .names = {kBloom},
+              .names = {kBloom, kDense},
               .layers = "h.",
               .parts_in_turn = true,
               .keys = {" block_count=n_layer "}},
     Converted{.name = "gptneox",
               .model_type = "gpt_neox",
-              .names = {kNeoX},
+              .names = {kNeoX, kDense},
               .layers = "layers.",
               .parts_in_turn = true,
               .keys = {" rope.freq_base=rotary_emb_base "
@@ -367,13 +366,13 @@ constexpr std::array kConverted{
                        "attention.max_alibi_bias=alibi_bias_max "}},
     Converted{.name = "qwen",
               .model_type = "qwen",
-              .names = {kQwen},
+              .names = {kQwen, kGpt2},
               .layers = "h.",
               .keys = {" rope.freq_base=rotary_emb_base context_length=seq_length "
                        "attention.layer_norm_rms_epsilon=layer_norm_epsilon "}},
     Converted{.name = "chatglm",
               .model_type = "chatglm",
-              .names = {kChatGlm},
+              .names = {kChatGlm, kDense},
               .layers = "encoder.layers.",
               .keys = {" true=multi_query_attention block_count=num_layers "
                        "attention.head_count_kv=multi_query_group_num "}},
