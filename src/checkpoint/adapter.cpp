@@ -17,6 +17,8 @@
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/parameter.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -27,14 +29,16 @@ constexpr std::string_view kWrapper = "base_model.model.";
 /// W + scale * outer inner, whose names are those of tensors of the adapter.
 struct ChangedWeight {
   std::string name, inner, outer;
-  std::uint64_t rows = 0, columns = 0, rank = 0;
+  std::string magnitude;  ///< of DoRA: the norm of W for each output; or empty
+  std::uint64_t rows = 0, columns = 0, rank = 0;  ///< rank 0: a change by `inner` that is not read
   double scale = 0;
   bool inputs_first = false;  ///< W is stored with its inputs as rows
 };
 
-/// The tensors of B (outputs x r) and A (r x inputs), row by row.
+/// The tensors of B (outputs x r) and A (r x inputs), row by row, and by which each output is multiplied; no numbers
+/// where it is not.
 struct ChangeFactors {
-  std::vector<double> inner, outer;
+  std::vector<double> inner, outer, outputs;
 };
 
 class AdaptedView final : public SafetensorsView {
@@ -59,27 +63,51 @@ class AdaptedView final : public SafetensorsView {
       return base_->read_bytes(tensors_[place].name, offset, out);
     }
     const ChangedWeight& weight = weights_[place];
-    const ChangeFactors& factors = factors_of(place);
+    if (weight.rank == 0) {
+      refuse_item(weight.inner,
+                  {"its change of '", shown_name(weight.name),
+                   "' is not read; merge the adapter with peft's merge_and_unload()"});
+    }
+    const ChangeFactors& factors = factors_.get(place, [&] { return factors_of(weight); });
     read_computed<double>(offset, out, [&](std::uint64_t first, std::span<double> values) {
-      base_->read_elements(weight.name, first, values);
-      add_change(weight, factors, first, values);
+      read_changed(weight, factors, first, values);
     });
   }
 
-  const ChangeFactors& factors_of(std::size_t place) {
+  ChangeFactors factors_of(const ChangedWeight& weight) const {
     const auto all_of = [&](const std::string& name) {
-      const std::vector<std::uint64_t>& shape = adapter_->tensor(name).shape;
-      std::vector<double> values(static_cast<std::size_t>(shape[0] * shape[1]));
+      std::uint64_t count = 1;
+      for (const std::uint64_t side : adapter_->tensor(name).shape) count *= side;
+      std::vector<double> values(static_cast<std::size_t>(count));
       adapter_->read_elements(name, 0, values);
       return values;
     };
-    return factors_.get(place, [&] {
-      return ChangeFactors{all_of(weights_[place].inner), all_of(weights_[place].outer)};
-    });
+    ChangeFactors factors{all_of(weight.inner), all_of(weight.outer), {}};
+    if (weight.magnitude.empty()) return factors;
+    const std::vector<double> magnitudes = all_of(weight.magnitude);
+    std::vector<double> squares(magnitudes.size());
+    constexpr std::uint64_t kMostElements = 1 << 16;
+    std::vector<double> values(kMostElements);
+    const std::uint64_t count = weight.rows * weight.columns;
+    for (std::uint64_t first = 0; first < count; first += values.size()) {
+      values.resize(static_cast<std::size_t>(std::min(kMostElements, count - first)));
+      read_changed(weight, factors, first, values);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        squares[output_of(weight, first + i)] += values[i] * values[i];
+    }
+    for (std::size_t i = 0; i < squares.size(); ++i)
+      factors.outputs.push_back(magnitudes[i] / std::sqrt(squares[i]));
+    return factors;
   }
 
-  static void add_change(const ChangedWeight& weight, const ChangeFactors& factors,
-                         std::uint64_t first, std::span<double> values) {
+  static std::size_t output_of(const ChangedWeight& weight, std::uint64_t element) {
+    return static_cast<std::size_t>(weight.inputs_first ? element % weight.columns
+                                                        : element / weight.columns);
+  }
+
+  void read_changed(const ChangedWeight& weight, const ChangeFactors& factors, std::uint64_t first,
+                    std::span<double> values) const {
+    base_->read_elements(weight.name, first, values);
     const auto rank = static_cast<std::size_t>(weight.rank);
     const auto inputs = factors.inner.size() / rank;
     auto row = static_cast<std::size_t>(first / weight.columns),
@@ -91,6 +119,7 @@ class AdaptedView final : public SafetensorsView {
       for (std::size_t k = 0; k < rank; ++k)
         change += factors.outer[output * rank + k] * factors.inner[k * inputs + input];
       value += weight.scale * change;
+      if (!factors.outputs.empty()) value *= factors.outputs[output];
       if (++column < weight.columns) continue;
       column = 0;
       ++row;
@@ -109,38 +138,68 @@ struct AdapterRules {
   double alpha = 0;
   bool by_root = false;       ///< alpha is divided by the root of the rank
   bool inputs_first = false;  ///< weights are stored with their inputs as rows
-  std::uint64_t rank = 0;     ///< of all weights; 0: that of the tensors
+  bool has_magnitudes = false;
+  std::uint64_t rank = 0;  ///< of all weights; 0: that of the tensors
 };
 
-AdapterRules rules_of(const Config& config) {
-  const auto refuse = [&](const std::string& key, const std::string& message) {
-    refuse_item(key, {message, " in ", config.name()});
-  };
-  if (config.text("peft_type").value_or("") != "LORA")
-    refuse("peft_type", "it must be LORA, but is '" + shown_name(config.value("peft_type")) + "'");
-  if (config.flag("use_dora").value_or(false)) refuse("use_dora", "it must be false");
-  if (config.flag("lora_bias").value_or(false)) refuse("lora_bias", "it must be false");
-  if (config.has_keys("alpha_pattern")) refuse("alpha_pattern", "it must be empty");
-  for (const char* const key : {"layer_replication", "alora_invocation_tokens"}) {
-    if (config.has(key)) refuse(key, "it must be null or left out");
+/// The alpha of a module, named without the wrapper, by the keys of `alpha_pattern`, which PEFT takes for regular
+/// expressions behind a dot: the ends of names, or '^' and a name.
+double alpha_of(const Config& config, double alpha, std::string_view module) {
+  const std::string pattern = "alpha_pattern";
+  bool is_found = false;
+  for (const std::string& key : config.names(pattern + ".", true)) {
+    const bool is_whole = key.starts_with('^');
+    const std::string_view end = std::string_view(key).substr(is_whole);
+    const auto is_special = [](char c) {
+      return c < '-' || c == '/' || (c > '9' && c < 'A') || (c > 'Z' && c < 'a' && c != '_') ||
+             c > 'z';
+    };
+    if (std::any_of(end.begin(), end.end(), is_special)) {
+      refuse_item(pattern, {"its keys must be ends of names of modules, but '", shown_name(key),
+                            "' is a regular expression"});
+    }
+    const double own = *config.number(pattern + "." + key, 0, 1e6);
+    if (end.size() > module.size()) continue;
+    const std::size_t before = module.size() - end.size();
+    const bool matches =
+        (before == 0 || (!is_whole && module[before - 1] == '.')) &&
+        std::equal(end.begin(), end.end(), module.begin() + static_cast<std::ptrdiff_t>(before),
+                   [](char expected, char c) { return expected == '.' || expected == c; });
+    if (!matches) continue;
+    if (is_found && own != alpha) {
+      refuse_item(pattern, {"its keys must give '", shown_name(module), "' one alpha, but give it ",
+                            shown(alpha), " and ", shown(own)});
+    }
+    is_found = true;
+    alpha = own;
   }
-  if (config.flag("use_qalora").value_or(false)) refuse("use_qalora", "it must be false");
+  return alpha;
+}
+
+AdapterRules rules_of(const Config& config) {
+  const auto refuse = [&](const std::string& key, const char* expected) {
+    refuse_item(key, {"it must be ", expected, ", but is '", shown_name(config.value(key)), "' in ",
+                      config.name()});
+  };
+  if (config.value("peft_type") != "LORA") refuse("peft_type", "LORA");
+  for (const char* const key : {"lora_bias", "use_qalora", "layer_replication",
+                                "alora_invocation_tokens", "monteclora_config", "arrow_config"}) {
+    if (const std::string value = config.value(key); !value.empty() && value != "false")
+      refuse(key, "false, null or left out");
+  }
   // Others change the weights of the model when the adapter is made or opened.
   const std::string begun = config.value("init_lora_weights");
-  constexpr std::array<std::string_view, 6> kPlain{"",         "true", "false",
-                                                   "gaussian", "eva",  "orthogonal"};
-  if (std::find(kPlain.begin(), kPlain.end(), begun) == kPlain.end()) {
-    refuse_item("init_lora_weights",
-                {"it must be true, false, gaussian, eva, orthogonal or left out, but is '",
-                 shown_name(begun), "' in ", config.name(),
-                 "; save the adapter with peft's path_initial_model_for_weight_conversion"});
+  if (!begun.empty() && !lists(" true false gaussian eva orthogonal ", begun)) {
+    refuse("init_lora_weights",
+           "true, false, gaussian, eva, orthogonal or left out (peft's "
+           "path_initial_model_for_weight_conversion saves such an adapter)");
   }
   const std::optional<double> alpha = config.number("lora_alpha", 0, 1e6);
-  if (!alpha) refuse("lora_alpha", "it must be a number from 0 to 1e6, but is missing");
+  if (!alpha) refuse("lora_alpha", "a number from 0 to 1e6");
   constexpr std::uint64_t kMostRank = 1 << 20;
   const bool one_rank = !config.has_keys("rank_pattern");
   return {*alpha, config.flag("use_rslora").value_or(false),
-          config.flag("fan_in_fan_out").value_or(false),
+          config.flag("fan_in_fan_out").value_or(false), config.flag("use_dora").value_or(false),
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
 }
 
@@ -232,12 +291,13 @@ std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
 }
 
 ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
-                        const std::string& inner, const AdapterRules& rules) {
+                        const std::string& inner, const AdapterRules& rules, const Config& config) {
   ChangedWeight weight;
   const std::size_t mark = inner.find(kInner);
   weight.inner = weight.outer = inner;
   weight.outer.replace(mark, kInner.size(), kOuter);
-  weight.name = weight_of(base, std::string_view(inner).substr(0, mark), inner);
+  const std::string module = inner.substr(0, mark);
+  weight.name = weight_of(base, module, inner);
   const TensorInfo &a = adapter.tensor(weight.inner), &b = adapter.tensor(weight.outer),
                    &whole = base.tensor(weight.name);
   // PEFT itself turns the switch off for the layers of torch.
@@ -259,9 +319,30 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
     refuse_item(inner, {"it must have as many rows as 'r' in adapter_config.json says, ",
                         std::to_string(rules.rank), ", but has ", std::to_string(weight.rank)});
   }
+  if (rules.has_magnitudes) {
+    const std::string own = module + ".lora_magnitude_vector";
+    const auto magnitude = adapter.tensors().lower_bound(own);
+    if (magnitude == adapter.tensors().end() || !magnitude->first.starts_with(own) ||
+        magnitude->second.shape != std::vector{b.shape[0]}) {
+      refuse_item(own,
+                  {"it must have ", std::to_string(b.shape[0]), " numbers, as 'use_dora' is true"});
+    }
+    weight.magnitude = magnitude->first;
+  }
   const auto rank = static_cast<double>(weight.rank);
-  weight.scale = rules.alpha / (rules.by_root ? std::sqrt(rank) : rank);
+  weight.scale = alpha_of(config, rules.alpha, without_wrapper(module)) /
+                 (rules.by_root ? std::sqrt(rank) : rank);
   return weight;
+}
+
+/// The module whose matrix of tokens, or other weight that was stored whole, a tensor of the adapter changes; empty for
+/// another tensor.
+std::string_view unread_module(std::string_view tensor) {
+  for (const std::string_view mark :
+       {".lora_embedding_", ".token_adapter.", ".base_layer.weight"}) {
+    if (const std::size_t end = tensor.find(mark); end != tensor.npos) return tensor.substr(0, end);
+  }
+  return {};
 }
 
 }  // namespace
@@ -283,8 +364,22 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
     if (changed.emplace(weight, tensor).second) return;
     refuse_item(tensor, {"it must change another weight than '", shown_name(changed[weight]), "'"});
   };
+  const auto view = [&](const std::string& name, const TensorInfo& info) {
+    viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
+  };
   std::vector<std::string> replacing;
+  std::string unread;  // what the names of the tensors of a module begin with, which are neighbours
   for (const auto& [name, info] : adapter->tensors()) {
+    if (!unread.empty() && name.starts_with(unread)) continue;
+    if (const std::string module(unread_module(name)); !module.empty()) {
+      unread = module + ".";
+      ChangedWeight& weight = weights.emplace_back();
+      weight.name = weight_of(*base, module, name);
+      weight.inner = name;
+      change(weight.name, name);
+      view(weight.name, base->tensor(weight.name));
+      continue;
+    }
     if (const std::size_t mark = name.find(kOuter); mark != std::string::npos) {
       std::string inner = name;
       inner.replace(mark, kOuter.size(), kInner);
@@ -292,10 +387,10 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
       refuse_item(name, {"its partner '", shown_name(inner), "' is missing"});
     }
     if (name.find(kInner) == std::string::npos) {
-      replacing.push_back(name);
+      if (weights.empty() || weights.back().magnitude != name) replacing.push_back(name);
       continue;
     }
-    weights.push_back(change_of(*base, *adapter, name, rules));
+    weights.push_back(change_of(*base, *adapter, name, rules, config));
     const ChangedWeight& weight = weights.back();
     change(weight.name, name);
     viewed.push_back({weight.name,
@@ -306,12 +401,10 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
   for (const std::string& name : replacing) {
     const std::string replaced = replaced_by(*base, *adapter, name, config);
     change(replaced, name);
-    const TensorInfo& info = adapter->tensor(name);
-    viewed.push_back({replaced, dtype_name(info.dtype), info.shape, info.end - info.begin});
+    view(replaced, adapter->tensor(name));
   }
   for (const auto& [name, info] : base->tensors()) {
-    if (!changed.contains(name))
-      viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
+    if (!changed.contains(name)) view(name, info);
   }
   return std::make_shared<const Safetensors>(std::make_shared<AdaptedView>(
       std::move(base), std::move(adapter), viewed, std::move(weights), std::move(replacing)));

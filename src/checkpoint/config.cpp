@@ -77,9 +77,11 @@ class ConfigReader final : public JsonEvents {
 
   void keep(Config::Value&& value) {
     arrive();
-    if (path_.size() > Config::kLongestPath) return;
     count();
-    config_.values_.emplace(path_, std::move(value));
+    if (path_.size() > Config::kLongestPath)
+      config_.values_.emplace(path_.substr(0, Config::kLongestPath), Config::Other{"too long"});
+    else
+      config_.values_.emplace(path_, std::move(value));
   }
 
   void count() const {
@@ -127,12 +129,12 @@ void Config::refuse(const std::string& key, const std::string& expected, const V
       key, {"it must be ", expected, " in ", name_, ", but is ", std::visit(ShowValue{}, value)});
 }
 
-std::vector<std::string> Config::names(const std::string& object) const {
+std::vector<std::string> Config::names(const std::string& object, bool with_dots) const {
   std::vector<std::string> names;
   for (auto at = values_.lower_bound(object); at != values_.end() && at->first.starts_with(object);
        ++at) {
     std::string name = at->first.substr(object.size());
-    if (name.find('.') == std::string::npos) names.push_back(std::move(name));
+    if (with_dots || name.find('.') == std::string::npos) names.push_back(std::move(name));
   }
   return names;
 }

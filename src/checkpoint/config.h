@@ -24,7 +24,8 @@ class Config {
   static constexpr std::uint64_t kLargestFile = 16'000'000;
   /// The most values: all that the largest file could have would be a gigabyte here.
   static constexpr std::size_t kMostValues = 250'000;
-  /// Longer paths, in bytes, are passed over: no one asks for them, and each repeats all of its keys.
+  /// Longer paths, in bytes, are cut, and their values are not kept: no one asks for them, and each repeats all of its
+  /// keys.
   static constexpr std::size_t kLongestPath = 250;
 
   /// Parses `text`, in which numbers may also be NaN, Infinity or -Infinity, as Python writes them; `name` is
@@ -44,8 +45,9 @@ class Config {
   /// Whether `key` is there and null.
   bool is_null(const std::string& key) const { return nulls_.contains(key); }
 
-  /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object.
-  std::vector<std::string> names(const std::string& object) const;
+  /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object; with those that have
+  /// a '.' themselves, and the paths of values in objects there, if `with_dots`.
+  std::vector<std::string> names(const std::string& object, bool with_dots = false) const;
 
   /// Whether `object`, a path without its last '.', has any key, also one with a '.' in its name.
   bool has_keys(const std::string& object) const;

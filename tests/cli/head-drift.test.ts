@@ -194,10 +194,22 @@ test('a folder with an adapter of older versions of PEFT is one', () => {
   expect(stderr).toContain('adapter_model.bin: it is plain text');
 });
 
+test('a factor of alpha_pattern is that of the layers that its key names', () => {
+  const heads = (rules: object) => json('head-drift', { changed: adapter(rules).path }, small).heads;
+  const byLayer = (key: string) => heads({ lora_alpha: 1, alpha_pattern: { [key]: 6 } });
+  const plain = heads({});
+  expect(byLayer('layer.0.attention.self.query')).toEqual(plain);
+  expect(byLayer('layer.1.attention.self.query')).toEqual(heads({ lora_alpha: 1 }));
+  expect(heads({ lora_alpha: 1 })).not.toEqual(plain);
+});
+
 test('an adapter that is no plain LoRA is refused by the key that says so', () => {
-  const byLayer = { alpha_pattern: { 'encoder.layer.0.attention.self.query': 4 } };
+  const pattern = adapter({ alpha_pattern: { '.*query': 4 } }).path;
+  expect(run('head-drift', { changed: pattern }, small).stderr).toContain(
+    "alpha_pattern: its keys must be ends of names of modules, but '.*query' is a regular expression",
+  );
   expect(run('head-drift', { changed: adapter({ init_lora_weights: 'orthogonal' }).path }, small).status).toBe(0);
-  for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { lora_bias: true }, byLayer, { r: 3 }]) {
+  for (const rules of [{ init_lora_weights: 'pissa' }, { use_qalora: true }, { lora_bias: true }, { r: 3 }]) {
     const [key] = Object.keys(rules);
     const { stderr } = run('head-drift', { changed: adapter(rules).path }, small);
     expect(stderr).toContain(key === 'r' ? "as 'r' in adapter_config.json says, 3" : `${key}: it must`);
@@ -211,7 +223,7 @@ test('an adapter that is no plain LoRA is refused by the key that says so', () =
   const { path } = adapter({ use_dora: true });
   const { status, stderr } = run('head-drift', { changed: path }, small);
   expect(status).not.toBe(0);
-  expect(stderr).toContain('use_dora: it must be false');
+  expect(stderr).toContain("query.lora_magnitude_vector: it must have 256 numbers, as 'use_dora' is true");
   expect(run('heads', {}, path).stderr).toContain('unsupported: an adapter');
 });
 
