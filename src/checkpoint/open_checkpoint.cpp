@@ -174,6 +174,15 @@ std::string weights_among(const std::string& folder, const std::vector<std::stri
   return files.empty() ? "" : files.front();
 }
 
+std::string adapter_beside(const std::string& weights,
+                           const std::function<bool(const std::string& name)>& has) {
+  const std::array<std::string, 3> names{"adapter_model.safetensors", std::string(kTorchAdapter),
+                                         "adapters.safetensors"};
+  if (std::find(names.begin(), names.end(), weights) != names.end()) return "";
+  const auto found = std::find_if(names.begin(), names.end(), has);
+  return found == names.end() ? "" : *found;
+}
+
 CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
   CheckpointFiles files;
   if (weights.ends_with(kIndex) || weights.ends_with(kTorchIndex)) {

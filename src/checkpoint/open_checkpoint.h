@@ -27,6 +27,11 @@ inline constexpr const char* kNoWeights =
 /// `folder` where several would do.
 std::string weights_among(const std::string& folder, const std::vector<std::string>& names);
 
+/// The file of an adapter of PEFT or MLX in the folder of a checkpoint whose file of weights is called `weights`; empty
+/// where there is none, or it is the weights. `has` tells whether the folder has a file of this name.
+std::string adapter_beside(const std::string& weights,
+                           const std::function<bool(const std::string& name)>& has);
+
 /// Opens a file by its name within the folder of a checkpoint.
 using OpenFile = std::function<std::shared_ptr<ByteSource>(const std::string& name)>;
 

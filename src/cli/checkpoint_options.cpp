@@ -9,6 +9,7 @@
 
 #include "checkpoint/numbered_part.h"
 #include "checkpoint/open_checkpoint.h"
+#include "checkpoint/shard_index.h"
 #include "cli/output.h"
 #include "cli/remote/remote_checkpoint.h"
 #include "cli/runs/steps.h"
@@ -18,7 +19,7 @@ namespace eigenscope::cli {
 namespace {
 
 /// Empty where there is none: a stream has nothing beside it.
-std::string file_beside(const std::string& model, const char* name) {
+std::string file_beside(const std::string& model, const std::string& name) {
   const std::filesystem::path path(model);
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
@@ -58,9 +59,23 @@ RemoteCheckpoint open_model(const std::string& model, const std::string& config,
                             std::set<std::string> beside) {
   if (config.empty()) beside.insert("config.json");
   std::optional<RemoteCheckpoint> remote = open_remote(model, beside);
-  if (!remote) return {find_files(model, config), {}};
-  if (!config.empty()) remote->files.config = open_source(config);
-  return std::move(*remote);
+  RemoteCheckpoint checkpoint;
+  if (remote) {
+    checkpoint = std::move(*remote);
+    if (!config.empty()) checkpoint.files.config = open_source(config);
+  } else {
+    checkpoint.files = find_files(model, config);
+    std::error_code error;
+    if (std::filesystem::is_directory(model, error)) {
+      const std::string weights = file_name(checkpoint.files.model.front()->name());
+      checkpoint.adapter = adapter_beside(
+          weights, [&](const std::string& name) { return !file_beside(model, name).empty(); });
+    }
+  }
+  if (!checkpoint.adapter.empty())
+    note(model + ": left out the adapter in it (" + checkpoint.adapter +
+         "), without which the model is read");
+  return checkpoint;
 }
 
 /// The checkpoint of a training run in its folder, beside which there may be copies of its weights.

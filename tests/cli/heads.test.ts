@@ -260,6 +260,20 @@ test('an adapter beside the weights and layers beyond the configuration are name
   expect(ran.stderr).toContain("1 layer of the file beyond 'num_hidden_layers'");
 });
 
+test('the adapter in the folder of a model is left out with a note', () => {
+  const path = llama('beside-adapter');
+  const plain = json('heads', {}, path);
+  expect(raw('heads', path).stderr).toBe('');
+  for (const name of ['adapters.safetensors', 'adapter_model.safetensors']) {
+    writeFileSync(join(path, name), 'weights');
+    expect(json('heads', {}, path)).toEqual(plain);
+    expect(raw('heads', path).stderr).toBe(
+      `eigenscope: ${path}: left out the adapter in it (${name}), without which the model is read\n`,
+    );
+    expect(raw('heads', join(path, 'model.safetensors')).stderr).toBe('');
+  }
+});
+
 test('an unrecognized architecture is read by a mapping', () => {
   const path = join(folder, 'own.safetensors');
   write(path, { 'blk.0.qkv.weight': { shape: [24, 8], value: waves(1) } });

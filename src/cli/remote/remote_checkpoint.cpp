@@ -151,6 +151,10 @@ std::optional<RemoteCheckpoint> open_remote(const std::string& model,
     if (folder.may_have(name)) whole.push_back(name);
   }
   note_requests(folder, checkpoint.files, whole);
+  if (named && named->file.empty()) {
+    checkpoint.adapter = adapter_beside(
+        folder.weights, [&](const std::string& name) { return folder.sizes.contains(name); });
+  }
   for (const std::string& name : whole) {
     const std::uint64_t largest = name == "tokenizer.json"       ? TextTokenizer::kLargestFile
                                   : name == "trainer_state.json" ? kLargestTrainerState

@@ -14,7 +14,8 @@ namespace eigenscope::cli {
 
 struct RemoteCheckpoint {
   CheckpointFiles files;
-  std::map<std::string, File> beside;  ///< other small files by name, those that the host has
+  std::map<std::string, File> beside = {};  ///< other small files by name, those that the host has
+  std::string adapter = {};  ///< the file of an adapter that is left out of a folder; or empty
 };
 
 /// Whether a text begins with http:// or https://. It may have a key or a password, which messages must not show.
