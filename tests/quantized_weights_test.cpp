@@ -116,6 +116,9 @@ TEST_CASE("a quantized layer that lacks a tensor is left to be refused", "[quant
   CHECK_FALSE(is_decoded("MLX 4 bits", "scales"));
   CHECK_FALSE(is_decoded("bitsandbytes FP4", "weight.quant_map"));
   CHECK_FALSE(is_decoded("bitsandbytes NF4 with nested scales", "weight.nested_absmax"));
+  CHECK_FALSE(is_decoded("bitsandbytes NF4 in numbers of 16 bits", "weight.quant_map"));
+  CHECK_FALSE(is_decoded("compressed-tensors integers in an order", "weight_g_idx"));
+  CHECK_FALSE(is_decoded("MXFP4 of compressed-tensors", "weight_scale"));
   // Without config.json it is not known how MLX groups and GPTQ zeros are stored.
   for (const std::string name : {"MLX 8 bits", "GPTQ 4 bits, gptq"}) {
     CheckpointFiles files = quantized_files(example_of(name));
@@ -199,11 +202,17 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
   CHECK(weight_of(short_group, round + packing + R"(,"group_size":24)") !=
         weight_of(short_group, round + packing));
   CHECK(weight_of(short_group, round + packing + R"(,"desc_act":true)").empty());
+  // A layer of its own may have another size, and other bits are refused.
+  const std::string by_layer = R"(,"extra_config":{"model.layers.0.self_attn.q_proj":{"bits":8}})";
+  CHECK(weight_of(short_group, round + packing + R"(,"group_size":24)" + by_layer).empty());
+  CHECK(weight_of(gptq, bits + R"("group_size":8)" + by_layer) == first);
+  CHECK(weight_of("GPTQ 8 bits, gptq", bits + R"("dynamic":{"+:.*q_proj.*":{"bits":8}})").empty());
   // 130 rows and 6 columns in blocks of 128, or of 65 x 6.
   CHECK_FALSE(weight_of("FP8 blocks", R"("weight_block_size":[128,128])").empty());
   CHECK(weight_of("FP8 blocks", R"("weight_block_size":[65,6])") !=
         weight_of("FP8 blocks", R"("weight_block_size":[128,128])"));
   CHECK(weight_of("FP8 blocks", R"("weight_block_size":[64,64])").empty());
+  CHECK(weight_of("FP8 blocks", R"("quant_method":"fp8")").empty());
   const auto structure = [](const std::string& block) {
     return R"("config_groups":{"group_0":{"weights":{"block_structure":)" + block + "}}}";
   };
@@ -224,6 +233,17 @@ TEST_CASE("config.json says how quantized weights are stored, or nothing is deco
     CHECK_FALSE(weight_of("compressed-tensors integers", sorted(rule)).empty());
   }
   CHECK(weight_of("INT8 rows", sorted(R"("symmetric":false)")).empty());
+  CHECK(weight_of("INT8 rows", sorted(R"("actorder":"group")")).empty());
+  const auto grouped = [&](const std::string& size) {
+    return weight_of("FP8 groups", sorted(R"("group_size":)" + size));
+  };
+  CHECK_FALSE(grouped("96").empty());
+  CHECK(grouped("128") != grouped("96"));
+  CHECK(grouped("64").empty());
+  CHECK(grouped("null").empty());
+  CHECK(weight_of("FP8 groups", R"("weight_block_size":[128,96])").empty());
+  CHECK(weight_of("FP8 groups", structure("[128,96]")).empty());
+  CHECK_FALSE(weight_of("FP8 groups", structure("[1,96]")).empty());
   CHECK_FALSE(weight_of("INT8 rows with zero points", sorted(R"("symmetric":false)")).empty());
   CHECK_FALSE(weight_of("compressed-tensors integers", groups(4)).empty());
   CHECK(weight_of("compressed-tensors integers", groups(7)).empty());
@@ -259,6 +279,10 @@ TEST_CASE("codes of a quantized layer that have more than one meaning are refuse
   CHECK(refused("GPTQ 4 bits, gptq_v2", "qzeros", "77f77777").empty());
   CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000") == kLayer + "g_idx");
   CHECK(refused("GPTQ 4 bits, gptq", "g_idx", "00000000", true).empty());
+  const std::string order = "weight_g_idx", sorted = "compressed-tensors integers in an order";
+  CHECK(refused(sorted, order, "03000000") == kLayer + order);
+  CHECK(refused(sorted, order, "00000000") == kLayer + order);
+  CHECK(refused(sorted, order, "000000000100000002000000").empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "00").empty());
   CHECK(refused("bitsandbytes INT8", "weight_format", "03") == "undecoded");
 }
@@ -315,8 +339,12 @@ TEST_CASE("tensors of a quantized layer that do not fit each other are not decod
     return dequantized(file, nullptr)->tensor(kLayer + "weight").dtype;
   };
   CHECK(weight_of({256, 256}, {2, 2}) == Dtype::kF32);
-  CHECK(weight_of({250, 130}, {2, 2}) == Dtype::kF32);
-  CHECK(weight_of({96, 96}, {3, 2}) == Dtype::kF32);  // blocks of 32 x 48
+  CHECK(weight_of({320, 100}, {3, 1}) == Dtype::kF32);
+  // Blocks of 128 or equal ones, and blocks of other sides, unless config.json has them.
+  CHECK(weight_of({192, 128}, {2, 1}) == Dtype::kF8E4M3);
+  CHECK(weight_of({250, 130}, {2, 2}) == Dtype::kF8E4M3);
+  CHECK(weight_of({96, 96}, {3, 2}) == Dtype::kF8E4M3);
+  CHECK(weight_of({6, 192}, {6, 2}) == Dtype::kF8E4M3);
   CHECK(weight_of({250, 250}, {3, 3}) == Dtype::kF8E4M3);
   CHECK(weight_of({4, 4}, {0, 4}) == Dtype::kF8E4M3);
   CHECK(weight_of({0, 4}, {0, 1}) == Dtype::kF8E4M3);

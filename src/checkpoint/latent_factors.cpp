@@ -17,7 +17,7 @@ using Eigen::MatrixXd;
 template <class Scalar>
 using LatentMatrix = typename LatentFactors<Scalar>::Matrix;
 
-constexpr Index kBlock = 64;
+constexpr Index kLatentBlock = 64;
 
 /// Takes left right from `sum`, or from its upper triangle.
 void subtract(const MatrixXd& left, const MatrixXd& right, Eigen::Ref<MatrixXd> sum,
@@ -52,7 +52,7 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
   }
   Triangle triangle{MatrixXd::Zero(rest.rows(), rest.cols())};
   for (Index end = rest.rows(); end > 0;) {
-    const Index begin = std::max<Index>(0, end - kBlock), size = end - begin;
+    const Index begin = std::max<Index>(0, end - kLatentBlock), size = end - begin;
     // Cholesky's factor of the block from its end on, which is its lower triangle.
     const MatrixXd turned = rest.block(begin, begin, size, size).reverse();
     const Eigen::LLT<MatrixXd> lower(turned);
@@ -80,7 +80,7 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
 MatrixXd solved(const Triangle& triangle, MatrixXd sides) {
   auto inverse = triangle.inverses.begin();
   for (Index end = sides.rows(); end > 0; ++inverse) {
-    const Index begin = std::max<Index>(0, end - kBlock), size = end - begin;
+    const Index begin = std::max<Index>(0, end - kLatentBlock), size = end - begin;
     const MatrixXd own = times(*inverse, sides.middleRows(begin, size));
     sides.middleRows(begin, size) = own;
     if (begin > 0)

@@ -16,16 +16,16 @@ constexpr auto kWeight = "weight"sv;
 constexpr auto kOriginal = "open the original model in BF16 or F16"sv;
 constexpr auto kGptq =
     "open the original model in BF16 or F16, or give a config.json with its "
-    "'quantization_config.bits' and, of AutoRound, 'packing_format'; bits by layer ('dynamic') are "
-    "not read"sv;
+    "'quantization_config.bits' and, of AutoRound, 'packing_format'; bits other than 2, 4 and 8, "
+    "and bits by layer ('dynamic'), are not read"sv;
 constexpr auto kBitsandbytes =
     "open the original model, or save what transformers' model.dequantize() returns"sv;
 constexpr auto kCompressed =
     "open the original model, or load it with transformers' "
     "CompressedTensorsConfig(run_compressed=False) and save it"sv;
 constexpr auto kFp8 =
-    "open a version in BF16, or load it with transformers' FineGrainedFP8Config(dequantize=True) "
-    "and save it"sv;
+    "open a version in BF16, or give a config.json with 'quantization_config.weight_block_size', "
+    "or load it with transformers' FineGrainedFP8Config(dequantize=True) and save it"sv;
 constexpr auto kMlx = "open the original model, or convert it with mlx_lm.convert --dequantize"sv;
 
 bool is_fp8(const LinearTensors& layer) {
@@ -43,6 +43,9 @@ constexpr std::array kQuantizations{
     Quantization{"GPTQ", "qweight", kGptq, Packing::gptq},
     Quantization{"NVFP4 (compressed-tensors)", "weight_packed", kCompressed, Packing::nvfp4,
                  [](const LinearTensors& layer) { return layer.has("weight_global_scale"); }},
+    Quantization{
+        "MXFP4 (compressed-tensors)", "weight_packed", kCompressed, Packing::nvfp4,
+        [](const LinearTensors& layer) { return layer.is("weight_packed", {Dtype::kU8}); }},
     Quantization{"packed (compressed-tensors)", "weight_packed", kCompressed, Packing::compressed},
     Quantization{"NF4 (bitsandbytes)", "weight.quant_state.bitsandbytes__nf4", kBitsandbytes,
                  Packing::bitsandbytes4},

@@ -41,7 +41,7 @@ enum class Packing {
   awq,            ///< codes of 4 bits, inputs first, eight outputs in a number
   gptq,           ///< codes of 2, 4 or 8 bits, several inputs in a number
   compressed,     ///< compressed-tensors' codes of 4 or 8 bits with `weight_shape`
-  nvfp4,          ///< codes of 4 bits with scales of 8 bits and a scale of the whole tensor
+  nvfp4,          ///< codes of 4 bits with scales of 8 bits, of NVFP4 also one of the whole tensor
   bitsandbytes4,  ///< codes of 4 bits with a table of 16 numbers
   bitsandbytes8,  ///< codes of 8 bits with the largest absolute value of each row
   mlx,            ///< MLX's codes with scales, and biases where they are integers

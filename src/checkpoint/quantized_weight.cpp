@@ -30,7 +30,7 @@ class Planner {
     weight.base = layer.base();
     weight.packing = kind->packing;
     weight.codes = layer.name(codes_ending(*kind));
-    const bool known = plan(layer, *kind, weight);
+    const bool known = plan(layer, *kind, weight) && has_readable_order(layer, weight);
     if (!known || weight.rows == 0 || weight.columns == 0) return std::nullopt;
     return weight;
   }
@@ -54,15 +54,20 @@ class Planner {
     weight.columns = codes.shape[1];
     switch (kind.packing) {
       case Packing::scaled:
-        return has_readable_codes(codes) && scaled_by(layer, kind.mark, weight) &&
-               has_readable_zeros(layer, codes, weight);
+        return has_readable_codes(codes) && !lacks_order(layer) &&
+               scaled_by(layer, kind.mark, weight) && has_readable_zeros(layer, codes, weight);
       case Packing::bitsandbytes8:
         return codes.dtype == Dtype::kI8 && is_row_by_row(layer) &&
                scaled_by(layer, "SCB", weight) && weight.block_rows == 1;
       case Packing::nvfp4:
         weight.bits = 4;
         weight.columns *= 2;
-        return codes.dtype == Dtype::kU8 && layer.is("weight_scale", {Dtype::kF8E4M3}) &&
+        if (codes.dtype != Dtype::kU8) return false;
+        if (kind.mark == "weight_packed" && !layer.has("weight_global_scale")) {
+          return layer.is("weight_scale", {Dtype::kU8, Dtype::kF8E8M0}) &&
+                 grouped_by(layer, "weight_scale", 32, weight);
+        }
+        return layer.is("weight_scale", {Dtype::kF8E4M3}) &&
                grouped_by(layer, "weight_scale", 16, weight);
       case Packing::compressed:
         return compressed(layer, codes, weight);
@@ -95,6 +100,22 @@ class Planner {
             zeros->shape == file_.tensor(weight.scales).shape);
   }
 
+  /// Whether there is no order of the columns of compressed-tensors, or one of groups of columns.
+  static bool has_readable_order(const LinearTensors& layer, QuantizedWeight& weight) {
+    const TensorInfo* const order = layer.find("weight_g_idx");
+    if (order == nullptr) return true;
+    weight.has_order = true;
+    return (weight.packing == Packing::scaled || weight.packing == Packing::compressed) &&
+           weight.block_rows == 1 && order->dtype == Dtype::kI32 &&
+           order->shape == std::vector{weight.columns};
+  }
+
+  /// Whether config.json says that the groups of all weights are sorted, and the layer lacks their order.
+  bool lacks_order(const LinearTensors& layer) {
+    return !layer.has("weight_g_idx") &&
+           (all_groups("weights.actorder", "group") || all_groups("weights.actorder", "true"));
+  }
+
   /// Whether config.json has groups of weights, and this value of each.
   bool all_groups(const std::string& key, std::string_view value) {
     const std::vector<std::string> paths = groups();
@@ -107,12 +128,13 @@ class Planner {
     return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
   }
 
-  /// Rows or columns that share a scale, for `count` scales along a dimension; 0 where it is not clear.
+  /// Rows or columns that share a scale, for `count` scales along a dimension; 0 where it is not clear. Without a size
+  /// programs take 128, or equal blocks.
   static std::uint64_t block_of(std::uint64_t size, std::uint64_t count) {
     constexpr std::uint64_t kUsual = 128;
-    if (count == 0) return 0;
-    if ((size + kUsual - 1) / kUsual == count) return kUsual;
-    return size % count == 0 ? size / count : 0;
+    if (count == 1) return size;
+    const bool is_usual = (size + kUsual - 1) / kUsual == count;
+    return is_usual && (size % count != 0 || size / count == kUsual) ? kUsual : 0;
   }
 
   /// Whether bitsandbytes' codes are in the order of the weight, which other formats than 0 are not.
@@ -125,18 +147,25 @@ class Planner {
     return code[0] == std::byte{0};
   }
 
-  /// The block along a dimension that config.json has for all weights, or else by the count of scales; 0 where the
-  /// count is another one or leaves it open.
-  std::uint64_t told_block(const char* place, std::uint64_t size, std::uint64_t count) {
-    std::uint64_t told = configured("", std::string("weight_block_size.") + place);
-    for (const std::string& group : groups()) {  // of compressed-tensors
-      const auto own =
-          config_->positive_integer(group + "weights.block_structure." + place, 1 << 20);
-      if (own && told != 0 && told != *own) return 0;
-      told = own.value_or(told);
+  /// The side of a block along a dimension that config.json has for all weights, under `key` of compressed-tensors or
+  /// else as `weight_block_size`; 0 for none, and nothing where it has several.
+  std::optional<std::uint64_t> told_side(const std::string& key, const std::string& place) {
+    std::uint64_t told = configured("", "weight_block_size." + place);
+    for (const std::string& group : groups()) {
+      const auto own = config_->number(group + "weights." + key, -1, 1 << 20);
+      if (!own || *own < 1) continue;
+      const auto side = static_cast<std::uint64_t>(*own);
+      if (told != 0 && told != side) return std::nullopt;
+      told = side;
     }
-    if (told == 0) return block_of(size, count);
-    return (size + told - 1) / told == count ? told : 0;
+    return told;
+  }
+
+  /// That side, or else the one by the count of scales; 0 where the count is another one or leaves it open.
+  static std::uint64_t side_of(std::optional<std::uint64_t> told, std::uint64_t size,
+                               std::uint64_t count) {
+    if (told == 0u) return block_of(size, count);
+    return told && (size + *told - 1) / *told == count ? *told : 0;
   }
 
   /// A scale of the tensor, of each row, or of blocks.
@@ -157,8 +186,12 @@ class Planner {
     }
     // A scale for each input would be one row of them: no format has it.
     if (shape.size() != 2 || (shape[0] == 1 && shape[1] == weight.columns)) return false;
-    weight.block_rows = told_block("0", weight.rows, shape[0]);
-    weight.block_columns = told_block("1", weight.columns, shape[1]);
+    auto rows = told_side("block_structure.0", "0");
+    const bool is_grouped = shape[0] == weight.rows && rows == 0u;
+    if (is_grouped) rows = 1;
+    weight.block_rows = side_of(rows, weight.rows, shape[0]);
+    weight.block_columns = side_of(told_side(is_grouped ? "group_size" : "block_structure.1", "1"),
+                                   weight.columns, shape[1]);
     return weight.block_rows > 0 && weight.block_columns > 0;
   }
 
@@ -178,8 +211,7 @@ class Planner {
   bool compressed(const LinearTensors& layer, const TensorInfo& codes, QuantizedWeight& weight) {
     const TensorInfo* const shape = layer.find("weight_shape");
     if (codes.dtype != Dtype::kI32 || shape == nullptr || shape->dtype != Dtype::kI64 ||
-        shape->shape != std::vector<std::uint64_t>{2} || all_groups("weights.actorder", "group") ||
-        all_groups("weights.actorder", "true")) {
+        shape->shape != std::vector<std::uint64_t>{2} || lacks_order(layer)) {
       return false;
     }
     std::array<std::uint64_t, 2> sizes{};
@@ -258,9 +290,8 @@ class Planner {
     const TensorInfo& text = file_.tensor(weight.state);
     const TensorInfo* const table = layer.find("weight.quant_map");
     constexpr std::uint64_t kLongestState = 10'000;
-    if (codes.dtype != Dtype::kU8 || text.dtype != Dtype::kU8 ||
-        text.end - text.begin > kLongestState || table == nullptr || elements(*table) != 16 ||
-        !layer.has("weight.absmax")) {
+    if (text.dtype != Dtype::kU8 || text.end - text.begin > kLongestState || table == nullptr ||
+        elements(*table) != 16 || !layer.has("weight.absmax")) {
       return false;
     }
     std::string json(static_cast<std::size_t>(text.end - text.begin), '\0');
@@ -271,9 +302,11 @@ class Planner {
     const auto columns = facts.positive_integer("shape.1", kMost);
     const auto block = facts.positive_integer("blocksize", kMost);
     if (!rows || !columns || !block || facts.has("shape.2")) return false;
-    if ((*rows * *columns + 1) / 2 != elements(codes) || *columns % *block != 0) return false;
+    // The type of the codes is that of their storage alone.
+    if ((*rows * *columns + 1) / 2 != codes.end - codes.begin) return false;
     weight.rows = *rows;
     weight.columns = *columns;
+    weight.in_one_row = true;
     weight.bits = 4;
     weight.high_first = true;
     weight.block_columns = *block;
@@ -281,8 +314,7 @@ class Planner {
     const TensorInfo& absmax = *layer.find("weight.absmax");
     const bool nested = absmax.dtype == Dtype::kU8 && layer.has("weight.nested_absmax") &&
                         layer.has("weight.nested_quant_map");
-    return (nested || is_decodable(absmax.dtype)) &&
-           elements(absmax) == *rows * (*columns / *block);
+    return (nested || is_decodable(absmax.dtype)) && elements(absmax) == weight.scale_columns();
   }
 
   /// What GPTQ's stored zeros lack: 1, but for files of the second format and those of AutoRound whose zeros are stored
@@ -341,14 +373,20 @@ class Planner {
     }
     weight.rows = outputs;
     weight.scales = layer.name("scales");
-    // The last group may be a shorter one.
+    // The last group may be a shorter one, but where other layers may have groups of another size.
     const std::uint64_t told = group_size();
     if (told > 0) {
       weight.block_columns = told;
-      return weight.scale_columns() == groups;
+      return weight.scale_columns() == groups && (weight.columns % told == 0 || !has_sizes());
     }
     weight.block_columns = weight.columns / groups;
     return weight.columns % groups == 0;
+  }
+
+  /// Whether config.json may have other sizes of groups for some layers.
+  bool has_sizes() const {
+    return config_->has_keys("quantization_config.dynamic") ||
+           config_->has_keys("quantization_config.extra_config");
   }
 
   /// That of config.json, where it has one that is not -1, for whole rows; or else 0.

@@ -24,13 +24,17 @@ struct QuantizedWeight {
   unsigned bits = 8;           ///< of a code
   bool high_first = false;     ///< the first of two codes in a byte is the high half
   std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
+  bool in_one_row = false;  ///< blocks go on from row to row, as those of bitsandbytes
+  bool has_order = false;   ///< of compressed-tensors: `weight_g_idx` has the group of each column
   std::string scales;
   std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
   unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
   bool in_order = false;   ///< of GPTQ: config.json says that groups are those of the inputs' order
 
-  std::uint64_t scale_columns() const { return (columns + block_columns - 1) / block_columns; }
-  std::uint64_t scale_rows() const { return (rows + block_rows - 1) / block_rows; }
+  /// Elements of a row of blocks.
+  std::uint64_t row_length() const { return in_one_row ? rows * columns : columns; }
+  std::uint64_t scale_columns() const { return (row_length() + block_columns - 1) / block_columns; }
+  std::uint64_t scale_rows() const { return in_one_row ? 1 : (rows + block_rows - 1) / block_rows; }
   /// Whether the codes of an input, for all outputs, lie together.
   bool inputs_first() const { return packing == Packing::awq || packing == Packing::gptq; }
 };

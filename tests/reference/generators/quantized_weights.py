@@ -71,6 +71,14 @@ def blocks(values, shape, size):
     return np.repeat(np.repeat(values, size, 0), size, 1)[:rows, :columns]
 
 
+def block_size(side):
+    return {"quantization_config": {"weight_block_size": [side, side]}}
+
+
+def weight_groups(**weights):
+    return {"quantization_config": {"config_groups": {"group_0": {"weights": weights}}}}
+
+
 def cases(random):
     def codes(levels, *shape):
         return random.integers(0, levels, shape)
@@ -80,7 +88,7 @@ def cases(random):
 
     fp8 = np.where(np.arange(256) % 128 == 127, 0, np.arange(256))  # without NaN
     raw, scale = fp8[codes(256, 130, 6)], scales(2, 1)
-    yield "FP8 blocks", {}, E4M3[raw] * blocks(scale, raw.shape, 128), [
+    yield "FP8 blocks", block_size(128), E4M3[raw] * blocks(scale, raw.shape, 128), [
         tensor("weight", "F8_E4M3", raw.astype(np.uint8)),
         tensor("weight_scale_inv", "F32", scale.astype(np.float32)),
         tensor("bias", "F32", np.zeros(130, np.float32)),
@@ -97,7 +105,7 @@ def cases(random):
         bf16("input_scale", scales(1)),
     ]
     raw, powers = fp8[codes(256, 8, 12)], codes(20, 2, 3) + 110
-    yield "FP8 blocks with powers of two", {}, E4M3[raw] * blocks(2.0 ** (powers - 127), raw.shape, 4), [
+    yield "FP8 blocks with powers of two", block_size(4), E4M3[raw] * blocks(2.0 ** (powers - 127), raw.shape, 4), [
         tensor("weight", "F8_E4M3", raw.astype(np.uint8)),
         tensor("weight_scale_inv", "F8_E8M0", powers.astype(np.uint8)),
     ]
@@ -217,7 +225,8 @@ def cases(random):
     ]
 
     raw, powers = fp8[codes(256, 8, 12)], codes(20, 2, 3) + 110
-    yield "FP8 blocks with powers of two beside them", {}, E4M3[raw] * blocks(2.0 ** (powers - 127), raw.shape, 4), [
+    weight = E4M3[raw] * blocks(2.0 ** (powers - 127), raw.shape, 4)
+    yield "FP8 blocks with powers of two beside them", block_size(4), weight, [
         tensor("weight", "F8_E4M3", raw.astype(np.uint8)),
         tensor("scale", "F8_E8M0", powers.astype(np.uint8)),
     ]
@@ -229,6 +238,62 @@ def cases(random):
         tensor("qweight", "I32", packed(raw, 0)),
         tensor("qzeros", "I32", packed(zeros, 1)),
         tensor("scales", "F16", scale.astype(np.float16)),
+    ]
+
+    # Groups of 96 columns, whose count is also that of blocks of 128.
+    raw, scale = fp8[codes(256, 6, 192)], scales(6, 2)
+    yield "FP8 groups", weight_groups(strategy="group", group_size=96), E4M3[raw] * grouped(scale, 96), [
+        tensor("weight", "F8_E4M3", raw.astype(np.uint8)),
+        bf16("weight_scale", scale),
+    ]
+    raw, zeros, scale, group = codes(255, 6, 24) - 127, codes(60, 6, 3) - 30, scales(6, 3), 8
+    config = weight_groups(strategy="group", group_size=group, symmetric=False)
+    yield "INT8 groups", config, (raw - grouped(zeros, group)) * grouped(scale, group), [
+        tensor("weight", "I8", raw.astype(np.int8)),
+        bf16("weight_scale", scale),
+        tensor("weight_zero_point", "I8", zeros.astype(np.int8)),
+    ]
+    order = random.permutation(np.arange(24) // group)
+    config = weight_groups(num_bits=4, strategy="group", group_size=group, actorder="group")
+    sorted_groups = tensor("weight_g_idx", "I32", order.astype(np.int32))
+    yield "INT8 groups in an order", config, raw * scale[:, order], [
+        tensor("weight", "I8", raw.astype(np.int8)),
+        bf16("weight_scale", scale),
+        sorted_groups,
+    ]
+    rows, raw, zeros, scale = 16, codes(16, 16, 24), codes(16, 16, 3), scales(16, 3)
+    shape = tensor("weight_shape", "I64", np.array([rows, 24], np.int64))
+    yield "compressed-tensors integers in an order", config, (raw - zeros[:, order]) * scale[:, order], [
+        tensor("weight_packed", "I32", packed(raw, 1)),
+        bf16("weight_scale", scale),
+        tensor("weight_zero_point", "I32", packed(zeros, 0)),
+        sorted_groups,
+        shape,
+    ]
+    # Without an order every group is -1.
+    yield "compressed-tensors integers without an order", {}, (raw - 8) * grouped(scale, group), [
+        tensor("weight_packed", "I32", packed(raw, 1)),
+        bf16("weight_scale", scale),
+        tensor("weight_g_idx", "I32", np.full(24, -1, np.int32)),
+        shape,
+    ]
+    raw, powers = codes(16, rows, 64), codes(20, rows, 2) + 110
+    config = weight_groups(num_bits=4, type="float", strategy="group", group_size=32)
+    yield "MXFP4 of compressed-tensors", config, E2M1[raw] * grouped(2.0 ** (powers - 127), 32), [
+        tensor("weight_packed", "U8", (raw[:, ::2] + 16 * raw[:, 1::2]).astype(np.uint8)),
+        tensor("weight_scale", "U8", powers.astype(np.uint8)),
+    ]
+    # Blocks of 64 in rows of 40, the last one shorter, in numbers of 16 bits.
+    raw, size, rows, columns = codes(16, 6, 40), 64, 6, 40
+    pairs, count = raw.reshape(-1, 2), -(-raw.size // size)
+    largest = random.uniform(0.5, 2, count).astype(np.float32)
+    weight = table.astype(float)[raw].ravel() * np.repeat(largest.astype(float), size)[: raw.size]
+    state = {"quant_type": "nf4", "blocksize": size, "dtype": "bfloat16", "shape": [rows, columns]}
+    yield "bitsandbytes NF4 in numbers of 16 bits", {}, weight.reshape(rows, columns), [
+        tensor("weight", "BF16", (16 * pairs[:, 0] + pairs[:, 1]).astype(np.uint8).view(np.uint16)[:, None]),
+        tensor("weight.absmax", "F32", largest),
+        tensor("weight.quant_map", "F32", table),
+        quantized_state(state, "nf4"),
     ]
 
 

@@ -1,0 +1,21 @@
+// The elements of quantized weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "checkpoint/decoding_tables.h"
+#include "checkpoint/quantized_weight.h"
+#include "checkpoint/safetensors.h"
+
+namespace eigenscope {
+
+/// Fills `out` with the elements from number `first` on, row by row, of a weight of `file` that is no `stacked_blocks`.
+void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
+                   const DecodingTables& tables, std::uint64_t first, std::span<float> out);
+
+/// The same of `stacked_blocks`. Reads no scales but those of these elements: the stacked experts of a layer have many.
+void decode_stacked_blocks(const Safetensors& file, const QuantizedWeight& weight,
+                           std::uint64_t first, std::span<float> out);
+
+}  // namespace eigenscope
