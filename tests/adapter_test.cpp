@@ -190,6 +190,26 @@ TEST_CASE("changed matrices of tokens are refused when they are read, and others
   CHECK(values.front() == drawn(1, 4).front());
 }
 
+TEST_CASE("embeddings trained whole are read unless they may be the output too", "[adapter]") {
+  const std::string trained = R"("modules_to_save":["embed_tokens"])",
+                    tied = trained + R"(,"ensure_weight_tying":true)";
+  const Part whole{".weight", {kTokens, kInputs}, drawn(kTokens * kInputs, 9)};
+  const auto first = [&](const std::string& rules, const std::vector<Part>& others = {}) {
+    std::vector<double> values(1);
+    adapted(rules, others, {whole})->read_elements(kEmbeddings + ".weight", 0, values);
+    return values.front();
+  };
+  check_failure(failure_of([&] { first(trained); }), kWrapped + kEmbeddings + ".weight",
+                "is not read", "merge_and_unload()");
+  CHECK(first(tied) == drawn(1, 9).front());
+  CHECK(first("") == drawn(1, 9).front());  // PEFT saves embeddings with new rows
+  check_equal(read(*adapted(trained, {}, {whole})), changed(2));
+  Part output = whole;
+  output.ending = ".lm_head.weight";
+  const std::string own = R"("modules_to_save":["embed_tokens","lm_head"])";
+  CHECK(first(own, {output}) == drawn(1, 9).front());
+}
+
 TEST_CASE("adapters that no merged weight stands for are refused", "[adapter]") {
   for (const std::string key : {"monteclora_config", "arrow_config"}) {
     CHECK(failure_of([&] { adapted("\"" + key + "\":{\"a\":1}"); }).item == key);

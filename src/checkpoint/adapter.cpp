@@ -335,14 +335,39 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
   return weight;
 }
 
-/// The module whose matrix of tokens, or other weight that was stored whole, a tensor of the adapter changes; empty for
-/// another tensor.
-std::string_view unread_module(std::string_view tensor) {
+/// Whether a matrix of tokens was trained whole that is the output of `base` too, for neither file has another matrix of
+/// its shape. PEFT trains a copy and leaves the output as it was, unless `ensure_weight_tying` is true.
+bool parts_from_output(const Safetensors& base, const Safetensors& adapter,
+                       const std::string& tensor, std::string_view module, const Config& config) {
+  const bool embeds =
+      module.ends_with("wte") || module.substr(module.rfind('.') + 1).find("embed") != module.npos;
+  if (!embeds || !is_trained_whole(config, module) ||
+      config.flag("ensure_weight_tying").value_or(false))
+    return false;
+  const std::string stored =
+      stored_name(base, std::string(without_wrapper(module)) + ".weight", tensor);
+  if (stored.empty()) return false;
+  const auto is_alone = [](const Safetensors& file, const std::string& name) {
+    const auto& shape = file.tensor(name).shape;
+    return std::all_of(file.tensors().begin(), file.tensors().end(), [&](const auto& other) {
+      return other.first == name || other.second.shape != shape;
+    });
+  };
+  return is_alone(base, stored) && is_alone(adapter, tensor);
+}
+
+/// The module whose matrix of tokens, or other weight that was stored whole, a tensor of the adapter changes in a way
+/// that is not read; empty for another tensor.
+std::string_view unread_module(const Safetensors& base, const Safetensors& adapter,
+                               const std::string& tensor, const Config& config) {
+  const std::string_view name = tensor;
   for (const std::string_view mark :
        {".lora_embedding_", ".token_adapter.", ".base_layer.weight"}) {
-    if (const std::size_t end = tensor.find(mark); end != tensor.npos) return tensor.substr(0, end);
+    if (const std::size_t end = name.find(mark); end != name.npos) return name.substr(0, end);
   }
-  return {};
+  const std::string_view module = name.substr(0, name.rfind('.'));
+  if (!name.ends_with(".weight")) return {};
+  return parts_from_output(base, adapter, tensor, module, config) ? module : std::string_view();
 }
 
 }  // namespace
@@ -371,7 +396,7 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
   std::string unread;  // what the names of the tensors of a module begin with, which are neighbours
   for (const auto& [name, info] : adapter->tensors()) {
     if (!unread.empty() && name.starts_with(unread)) continue;
-    if (const std::string module(unread_module(name)); !module.empty()) {
+    if (const std::string module(unread_module(*base, *adapter, name, config)); !module.empty()) {
       unread = module + ".";
       ChangedWeight& weight = weights.emplace_back();
       weight.name = weight_of(*base, module, name);

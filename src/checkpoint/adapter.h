@@ -16,7 +16,8 @@ bool is_adapter(const Safetensors& file);
 /// DoRA (arXiv:2402.09353) with the norm of each output's weights as `lora_magnitude_vector` has it. A module that a
 /// key of `alpha_pattern` names has its alpha. Tensors that were trained whole, such as a new head's
 /// (`modules_to_save`) or biases, take the place of the model's. Matrices of tokens that the adapter changes
-/// (`lora_embedding_A`, `trainable_tokens_delta`) are refused when they are read. `config` is adapter_config.json.
+/// (`lora_embedding_A`, `trainable_tokens_delta`), or trains whole beside an output that was the same matrix, are
+/// refused when they are read. `config` is adapter_config.json.
 /// Throws FormatError naming the key for another method than LoRA, a missing `lora_alpha`, a regular expression in
 /// `alpha_pattern` or several keys that give a module different values, and an adapter that began with a change of the
 /// model (`init_lora_weights`) or repeats layers, and naming the tensor for one that is none of these, has no partner
