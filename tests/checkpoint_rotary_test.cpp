@@ -414,6 +414,12 @@ TEST_CASE("lists of config.json give each layer a base, a share and a scaling of
         }).item == "layer_rope_theta.0");
 }
 
+TEST_CASE("a list without a name is none of the lists of layers") {
+  for (const std::string list : {"[0,0,0,0,0,0]", "[2,4,8,16,32,64]"}) {
+    for (const Rotary& rotary : rotary_under("\"\":" + list)) check_angles(rotary, plain(10000));
+  }
+}
+
 TEST_CASE("first layers of Cohere 2 MoE turn without a window") {
   const std::string kinds = R"("model_type":"cohere2_moe","layer_types":["full_attention",)"
                             R"("sliding_attention","full_attention","full_attention",)"

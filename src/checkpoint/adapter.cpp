@@ -1,7 +1,6 @@
 #include "checkpoint/adapter.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>

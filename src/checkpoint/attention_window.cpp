@@ -15,7 +15,7 @@ bool has_type(std::string_view types, const ConfigKeys& keys) {
   return type && lists(types, *type);
 }
 
-std::string layer_type_key(int layer) { return "layer_types." + std::to_string(layer); }
+std::string layer_type_key(int layer) { return element_key("layer_types", layer); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
   const auto kind = [](bool full) {
     return std::string(full ? kFullAttention : kSlidingAttention);
   };
-  const std::string listed = std::string(family.list) + "." + std::to_string(layer);
+  const std::string listed = element_key(family.list, layer);
   if (!family.summarized.empty()) {
     const std::string value = keys.value(listed);
     if (value != "0" && !lists(family.summarized, value)) {

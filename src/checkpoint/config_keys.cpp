@@ -71,6 +71,10 @@ std::optional<bool> ConfigKeys::flag(std::string_view key) const {
   return has(key) ? config_->flag(path(key)) : std::nullopt;
 }
 
+std::string element_key(std::string_view list, std::int64_t number) {
+  return list.empty() ? std::string() : std::string(list) + "." + std::to_string(number);
+}
+
 std::string value_like(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
   if (usual == "true" || usual == "false") return *keys.flag(key) ? "true" : "false";
   if (std::isdigit(static_cast<unsigned char>(usual.front())) == 0) {

@@ -59,6 +59,9 @@ class ConfigKeys {
   std::vector<std::string> objects_;
 };
 
+/// The key of an element of the list `list`, from 0 on; empty of an empty one, which is in no config.
+std::string element_key(std::string_view list, std::int64_t number);
+
 /// The value called `key` as text, read as one of the kind of `usual`: a flag, a positive integer or a text. Throws as
 /// the functions of ConfigKeys do.
 std::string value_like(const ConfigKeys& keys, std::string_view key, std::string_view usual);

@@ -298,8 +298,8 @@ class KeyGuards {
   bool is_neutral(const std::string& key, std::string_view neutral) const {
     const std::string value = keys_.value(key);
     if (value == "an array") {
-      for (std::size_t i = 0; keys_.has(key + "." + std::to_string(i)); ++i) {
-        if (!is_neutral(key + "." + std::to_string(i), neutral)) return false;
+      for (int i = 0; keys_.has(element_key(key, i)); ++i) {
+        if (!is_neutral(element_key(key, i), neutral)) return false;
       }
       return true;
     }
@@ -350,7 +350,7 @@ class KeyGuards {
   void check_length(std::string_view list) const {
     const std::string key(list);
     std::uint64_t length = 0;
-    while (keys_.has(key + "." + std::to_string(length))) ++length;
+    while (keys_.has(element_key(key, length))) ++length;
     if (length == 0) return;
     const std::string_view count_key = stack_.stack.names->layer_count_key;
     const auto count = keys_.integer(count_key, kMostLayers);
@@ -407,7 +407,7 @@ class KeyGuards {
     }
     check_length(list);
     for (const LayerTensors& layer : stack_.stack.layers) {
-      const std::string key = list + "." + std::to_string(layer.layer);
+      const std::string key = element_key(list, layer.layer);
       const auto type = keys_.text(key);
       if (!type || lists(kSoftmax, *type)) continue;
       throw FormatError(keys_.path(key),

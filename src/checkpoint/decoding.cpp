@@ -41,9 +41,9 @@ void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
   const unsigned each = 8 / weight.bits, mask = (1u << weight.bits) - 1;
   const unsigned log_each = each == 4 ? 2 : each - 1;
   const std::uint64_t length = weight.row_length();
+  const bool is_sorted = !tables.groups.empty();
   for (std::size_t i = 0; i < out.size();) {
     const std::uint64_t element = first + i, row = element / length, column = element % length;
-    const bool is_sorted = !tables.groups.empty();
     const auto block =
         static_cast<std::size_t>(row / weight.block_rows * weight.scale_columns() +
                                  (is_sorted ? tables.groups[static_cast<std::size_t>(column)]

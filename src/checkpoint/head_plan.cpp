@@ -141,7 +141,7 @@ class StackPlanner {
   bool has_layers() const { return keys_.has(kLayerKeys); }
   ConfigKeys keys_for(const LayerTensors& layer) const {
     if (!has_layers()) return keys_;
-    return keys_.in({std::string(kLayerKeys) + "." + std::to_string(layer.layer) + ".", ""});
+    return keys_.in({element_key(kLayerKeys, layer.layer) + ".", ""});
   }
   bool has_kinds() const { return !family_->local.width.empty() || !family_->full.width.empty(); }
 
@@ -176,10 +176,10 @@ class StackPlanner {
 
   /// Whether config.json lists the heads of each layer.
   bool is_list() const { return is_list(stack_.names->head_count_key); }
-  bool is_list(std::string_view key) const { return keys_.has(std::string(key) + ".0"); }
+  bool is_list(std::string_view key) const { return keys_.has(element_key(key, 0)); }
   /// The path of a count that holds for a layer: an element of a list, or the key itself.
   std::string key_of_layer(std::string_view key, const LayerTensors& layer) const {
-    return std::string(key) + (is_list(key) ? "." + std::to_string(layer.layer) : "");
+    return is_list(key) ? element_key(key, layer.layer) : std::string(key);
   }
 
   /// Heads of a layer from the user or the config.

@@ -26,9 +26,8 @@ int relative_terms(const ConfigKeys& keys, std::string_view key) {
     terms.insert(term);
   };
   if (keys.value(key) == "an array") {
-    for (int i = 0; keys.has(std::string(key) + "." + std::to_string(i)); ++i) {
-      const std::string at = std::string(key) + "." + std::to_string(i);
-      add(at, keys.value(at));
+    for (int i = 0; keys.has(element_key(key, i)); ++i) {
+      add(element_key(key, i), keys.value(element_key(key, i)));
     }
     return static_cast<int>(terms.size());
   }

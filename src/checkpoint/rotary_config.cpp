@@ -281,23 +281,18 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   }
   if (family.used.empty()) return true;
   check_kind(keys, family.used, "an array");
-  const std::string key = std::string(family.used) + "." + std::to_string(layer);
-  if (const auto told = keys.number(key, 0, 1)) return *told != 0;
+  if (const auto told = keys.number(element_key(family.used, layer), 0, 1)) return *told != 0;
   const auto every = keys.integer(family.interval, kMostLayers).value_or(family.default_unused);
   return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
-}
-
-std::string element(std::string_view list, int layer) {
-  return std::string(list) + "." + std::to_string(layer);
 }
 
 /// Whether the MLP of a layer of Cohere 2 MoE has no experts, and its windows no pattern of their own.
 bool is_dense(const ConfigKeys& keys, int layer) {
   for (const std::string_view list : {"layer_types", "mlp_layer_types"}) {
-    if (keys.has(element(list, layer))) continue;
+    if (keys.has(element_key(list, layer))) continue;
     refuse_item(list, {"it must be given in config.json for each layer of this model"});
   }
-  return keys.value(element("mlp_layer_types", layer)) == "dense" &&
+  return keys.value(element_key("mlp_layer_types", layer)) == "dense" &&
          is_usual(keys, "prefix_dense_sliding_window_pattern", "1");
 }
 
@@ -333,7 +328,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   Rotary rotary{keys.is_off(family.interleave) ? RotaryPairs::kHalves : pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
   if (family.only_local && !is_local(keys, row, kind, layer)) return {};
-  const std::string listed = element(family.bases, layer);
+  const std::string listed = element_key(family.bases, layer);
   const auto listed_base = keys.number(listed, 0, kLargestBase);
   if (listed_base == 0.0) return {};
   check_objects(keys, family, kind);
@@ -351,7 +346,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   if (!family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
-    share = keys.number(element(family.shares, layer), 0, 1).value_or(given.value_or(share));
+    share = keys.number(element_key(family.shares, layer), 0, 1).value_or(given.value_or(share));
   } else if (const auto told = any.number(kShare, 0, 1); told.value_or(1) != 1) {
     refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
                                    ", whose heads turn all coordinates, in ", keys.name()});
@@ -386,9 +381,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
     check_base(keys, rotary.base);
   }
   if (family.unscaled_local && kind == kSlidingAttention) return rotary;
-  if (const std::string first = element(family.scaled_kinds, 0); keys.has(first)) {
+  if (const std::string first = element_key(family.scaled_kinds, 0); keys.has(first)) {
     if (kind.empty()) refuse_missing("layer_types");
-    if (keys.value(first) != kind && keys.value(element(family.scaled_kinds, 1)) != kind) {
+    if (keys.value(first) != kind && keys.value(element_key(family.scaled_kinds, 1)) != kind) {
       return rotary;
     }
   }

@@ -148,7 +148,7 @@ void Transformer::read_router(const ConfigKeys& keys) {
 void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) {
   const std::string key_heads(attention().key_head_count_key);
   std::string key(attention().head_count_key);
-  if (keys.has(key + ".0")) key += "." + std::to_string(layer);  // a list by layer
+  if (keys.has(element_key(key, 0))) key = element_key(key, layer);
   const auto heads = head_count(keys, key, attention().default_heads);
   if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
   rules.heads = static_cast<int>(*heads);
