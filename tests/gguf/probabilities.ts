@@ -1,12 +1,9 @@
 // Probabilities of the next token by `eigenscope attend` against llama.cpp: small GGUF models of every architecture that
 // reads text, and a LLaMA of every tensor type.
-import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { raw, root, temporaryFolder } from '../cli/eigenscope.ts';
-
-const TEXT = 'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse';
+import { raw } from '../cli/eigenscope.ts';
+import { answersOf, text, TEXT, written } from './llama/peer.ts';
 
 /** How far the mean loss may be from llama.cpp's, nats, and the relative difference of probabilities. */
 interface Limits {
@@ -83,22 +80,7 @@ const ALL_MODELS = [
 ];
 const MODELS = ALL_MODELS.filter((model) => !isSkipped(model));
 
-const folder = temporaryFolder();
-const text = join(folder, 'text.txt');
-writeFileSync(text, TEXT);
-
-/** Standard output of a program. */
-function output(program: string, ...args: string[]): string {
-  const ran = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (ran.status !== 0) throw new Error(`${args[0]}: ${ran.stderr || ran.error}`);
-  return ran.stdout;
-}
-
-const paths = MODELS.map(({ architecture, type }) => {
-  const path = join(folder, `${architecture}-${type}.gguf`);
-  output('/usr/bin/python3', '-B', `${root}tests/gguf/decoder.py`, architecture, type, path);
-  return path;
-});
+const paths = MODELS.map(({ architecture, type }) => written(architecture, type));
 
 interface Peer {
   /** -log probability of each token after the first, nats. */
@@ -106,10 +88,7 @@ interface Peer {
   /** By token. */
   last: number[];
 }
-const peers: Peer[] = output('node', `${root}tests/gguf/llama/probabilities.mjs`, text, ...paths)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line));
+const peers = answersOf<Peer>('probabilities.mjs', paths);
 
 test.skip.each(ALL_MODELS.filter(isSkipped))('$architecture of type $type: llama.cpp fails here', () => {});
 
