@@ -1,0 +1,59 @@
+// What `attend` finds: measures of heads on a text or on pictures, and what the model makes of it.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contract/result.h"
+#include "inference/head_ablation.h"
+#include "inference/text_attention.h"
+#include "picture/picture.h"
+
+namespace eigenscope {
+
+/// A measure of `attend` that was not asked for, or that the model does not have; null in results.
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+/// The measures of a head, and what the model loses without it.
+struct HeadOnTextRow {
+  HeadOnText head;
+  double rotary_decay = 0;  ///< of its layer
+  double loss_change = kNotMeasured, output_change = kNotMeasured;
+};
+
+/// A token of the vocabulary as a prediction.
+struct PredictedToken {
+  int id = 0;
+  std::string token;
+  double probability = 0, probability_without = kNotMeasured;
+};
+
+/// The tokens of a passage.
+struct TokenList {
+  std::vector<int> ids;
+  std::vector<std::string> tokens;
+};
+
+/// What `attend` has found so far.
+struct AttendResult {
+  std::vector<TokenList> passages;
+  Eigen::Index text_passages = 0;  ///< in the text, measured or not; of pictures their number
+  Eigen::Index patch_side = 0;     ///< patches along a side of a picture; 0 for text
+  bool preprocessed = false;       ///< as a preprocessor_config.json asks for
+  bool repeated = false;           ///< the passages are not the text's own
+  std::vector<LayerOnText> layers;
+  std::vector<HeadOnTextRow> heads;
+  const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
+  std::vector<LargestWeight> largest;
+  std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
+  std::shared_ptr<const Transformer> model;              ///< for notes; null in an empty result
+  OutcomeKind outcome = OutcomeKind::embedding;
+  double loss = kNotMeasured, loss_without = kNotMeasured, output_change = kNotMeasured;
+  std::vector<PredictedToken> predictions;
+};
+
+void describe(ResultFields& out, const AttendResult& result);
+
+}  // namespace eigenscope
