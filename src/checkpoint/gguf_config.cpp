@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/conventions.h"
+#include "checkpoint/key_guards.h"
 #include "checkpoint/gguf.h"
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/gguf_names.h"

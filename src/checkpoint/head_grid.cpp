@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "checkpoint/attention_window.h"
-#include "checkpoint/conventions.h"
+#include "checkpoint/key_guards.h"
 #include "checkpoint/quantization.h"
 #include "io/json_events.h"
 #include "support/error.h"

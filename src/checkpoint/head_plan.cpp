@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "checkpoint/config_part.h"
-#include "checkpoint/conventions.h"
+#include "checkpoint/tensor_guards.h"
 #include "checkpoint/head_grid.h"
 #include "checkpoint/head_notes.h"
+#include "checkpoint/key_guards.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "checkpoint/config_part.h"
-#include "checkpoint/conventions.h"
+#include "checkpoint/key_guards.h"
+#include "checkpoint/tensor_guards.h"
 #include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/conventions.h"
+#include "checkpoint/tensor_guards.h"
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"

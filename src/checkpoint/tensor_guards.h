@@ -1,5 +1,5 @@
-// Conventions of a checkpoint beyond its row of the table of families: tensors of a layer, and keys of config.json,
-// that could change queries and keys and that the row does not know. They are refused rather than passed over.
+// Tensors of a layer beyond its row of the table of families that could change queries and keys. They are refused rather
+// than passed over.
 #pragma once
 
 #include <map>
@@ -44,24 +44,5 @@ void check_norms(const FamilyMatch& match, const StackMatch& stack, const Config
 /// Whether a layer of a match has a norm of queries or keys that the row does not name.
 bool has_unknown_head_norm(const FamilyMatch& match,
                            const std::map<std::string, TensorInfo>& tensors);
-
-/// The properties of a stack that the guards of config.json compare with.
-struct GuardedStack {
-  const Family& family;
-  const StackMatch& stack;
-  std::uint64_t head_width;
-};
-
-/// The list in a config.json made of other metadata of the keys there that change the attention and are not read.
-inline constexpr std::string_view kUnreadKeys = "unread_keys";
-
-/// The object in config.json with an object for each layer, by its number, that has other values than the rest of the
-/// config: of a head's width and the counts of heads, which are read, and of sizes of the MLP.
-inline constexpr std::string_view kLayerKeys = "per_layer_config";
-
-/// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
-/// know, and whose value is not the neutral one, the first of `kUnreadKeys`, or a key in `kLayerKeys` that is not read.
-/// `keys` are those of part_keys.
-void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
 
 }  // namespace eigenscope
