@@ -14,7 +14,8 @@ namespace eigenscope {
 void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
                    const DecodingTables& tables, std::uint64_t first, std::span<float> out);
 
-/// The same of `stacked_blocks`. Reads no scales but those of these elements: the stacked experts of a layer have many.
+/// Fills `out` likewise from `stacked_blocks`. Reads no scales but those of these elements: the stacked experts of a
+/// layer have many.
 void decode_stacked_blocks(const Safetensors& file, const QuantizedWeight& weight,
                            std::uint64_t first, std::span<float> out);
 

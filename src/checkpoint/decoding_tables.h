@@ -1,4 +1,4 @@
-// What decodes a quantized weight, read once.
+// Tables that decode a quantized weight, read once.
 #pragma once
 
 #include <array>
@@ -20,21 +20,21 @@ CodeTable byte_table(Dtype dtype);
 /// The values of FP4 (E2M1) by the lower half of a byte.
 CodeTable fp4_table();
 
-/// What is read once for a weight.
+/// Scales, offsets and values of the codes of one weight.
 struct DecodingTables {
   CodeTable values{};
   /// Rows of blocks x columns of blocks; of `inputs_first` groups x outputs.
   std::vector<float> scales;
   std::vector<float> offsets;        ///< in the same order; empty for none
   std::vector<std::uint32_t> words;  ///< of `inputs_first`: all codes
-  /// Of each input; empty where codes are not `inputs_first` and groups are in their order.
+  /// The group of each input; empty where codes are not `inputs_first` and groups are in their order.
   std::vector<std::uint32_t> groups;
 };
 
 /// The place of output k of eight in a number of AWQ.
 inline constexpr std::array<unsigned, 8> kAwqPlaces{0, 4, 1, 5, 2, 6, 3, 7};
 
-/// Reads what decodes `weight`, which are no `stacked_blocks`. Throws FormatError naming the tensor
+/// Reads the tables of `weight`, which are no `stacked_blocks`. Throws FormatError naming the tensor
 /// of `file` that cannot be read, has other sizes than it must, or numbers of more than one meaning.
 DecodingTables decoding_tables(const Safetensors& file, const QuantizedWeight& weight);
 

@@ -79,7 +79,8 @@ struct UsualValue {
 /// Layers that turn in a model that turns queries and keys in those with a sliding window only, where it has no window.
 enum class WithoutWindow { as_typed, all, none };
 
-/// What a scaling of the angles that a config leaves out, and that is not written here, would change.
+/// Numbers that may differ from the model's where its config leaves out a scaling of the angles whose default is not
+/// known here.
 enum class UnwrittenScaling { none, angles, angles_and_logits };
 
 /// Keys of rotary positions in config.json, and the defaults without them.
@@ -126,7 +127,8 @@ struct RotaryKeys {
   bool two_axes = false;
   /// A scaling has no factor of the logits but one that the config gives.
   bool angles_alone = false;
-  /// Of a config without a scaling, which must have one for what it would change, or null for none.
+  /// A config without a scaling, which the model may have all the same, is refused where these numbers are asked for;
+  /// null stands for no scaling.
   UnwrittenScaling unwritten = UnwrittenScaling::none;
 };
 
@@ -139,8 +141,8 @@ struct WindowKeys {
   bool first_full = false;     ///< the first of each so many layers has no window, not the last
   bool last_full = false;      ///< nor has the last layer of the model
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
-  /// Of such a list in which 0 is a layer that sees the tokens of its window alone: the other values, between spaces,
-  /// of layers that see summaries of more tokens too. It must be given.
+  /// Values of that list, between spaces, for layers that see summaries of more tokens beside those of the window; 0 is
+  /// then a layer that sees its window alone, and the list must be given.
   std::string_view summarized = {};
   /// Model types of the row that read the size, between spaces, and those of them that read it only where the switch
   /// "use_sliding_window" is on. With a default size all types read it.
@@ -168,7 +170,7 @@ struct MlpNames {
 /// have no prefix. The output weights may be missing, and are then the token embeddings.
 struct MaskedHead {
   std::string_view dense = {}, norm = {}, output = {}, output_bias = {};
-  /// Of its activation in config.json, and the one without it; an empty key: that of the layers, or always gelu.
+  /// The key of the activation in config.json; empty: the activation of the layers, or always GELU.
   std::string_view activation_key = {};
   bool always_gelu = false;
 };

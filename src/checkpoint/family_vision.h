@@ -142,7 +142,7 @@ constexpr Family timm() {
                       .foreign = {"norm_pre.weight", "reg_token"}}};
 }
 
-// Of models of vision and language, with the names of timm.
+// The vision part of models of vision and language, with the names of timm.
 constexpr Family qwen_vision() {
   Family row = timm();
   row.name = "ViT (Qwen)";

@@ -239,7 +239,8 @@ std::string GgufHeader::text(const std::string& key) const {
 
 namespace {
 
-/// `read(reader, type)`, with the file's number of the type, for each element of the list that begins at `place`, if `fits(type)`.
+/// `read(reader, type)`, with the file's number of the type, for each element of the list that begins at `place`, if
+/// `fits(type)`.
 template <class Fits, class Read>
 void for_each_element(ByteSource& source, const std::string& key, std::uint64_t place,
                       const char* kind, const Fits& fits, const Read& read) {

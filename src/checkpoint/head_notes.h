@@ -1,4 +1,4 @@
-// What a scan of heads leaves out of a file or does not know of it, in words.
+// Notes for readers of a scan: what it leaves out of a file, and what is not known of the model.
 #pragma once
 
 #include <string>

@@ -39,9 +39,9 @@ struct QuantizedWeight {
   bool inputs_first() const { return packing == Packing::awq || packing == Packing::gptq; }
 };
 
-/// What to decode of a linear layer; nothing where its tensors, or what `config` (which may be null) says of them, do not
-/// fit each other or leave a meaning open. Throws FormatError naming the key for a malformed `config`, and the tensor for
-/// one whose weights quantizers transpose.
+/// How the weight of a linear layer is quantized; nothing where its tensors, or what `config` (which may be null) says
+/// of them, do not fit each other or leave a meaning open. Throws FormatError naming the key for a malformed `config`,
+/// and the tensor for one whose weights quantizers transpose.
 std::optional<QuantizedWeight> quantized_weight(const Safetensors& file, const Config* config,
                                                 const LinearTensors& layer);
 

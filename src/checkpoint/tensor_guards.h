@@ -1,5 +1,5 @@
-// Tensors of a layer beyond its row of the table of families that could change queries and keys. They are refused rather
-// than passed over.
+// Tensors of a layer beyond its row of the table of families that could change queries and keys. They are refused
+// rather than passed over.
 #pragma once
 
 #include <map>

@@ -49,7 +49,7 @@ void parse_python_json(std::string_view text, const std::string& item, JsonEvent
 
 /// Throws FormatError of an item whose name comes from a file, such as a tensor or a key.
 [[noreturn]] void refuse_item(std::string_view name, const std::string& message);
-/// The same with a message in parts.
+/// Throws such a FormatError with a message in parts.
 [[noreturn]] void refuse_item(std::string_view name, std::initializer_list<std::string_view> parts);
 
 /// The refusal of an item of `file`, which it names unless it did.

@@ -10,8 +10,8 @@ namespace eigenscope {
 
 /// Writes to `path + ".new-" + 8 hexadecimal digits`, a name that no other writer has, onto the disk, and renames
 /// that: whoever looks finds the old file or the new one, whenever this process ends and whoever else writes the
-/// same. Only a killed process leaves the file beside it, which nobody reads (replaced_name). Throws FormatError naming the path
-/// and the reason (a full disk); then the old file stays. A symbolic link is followed; a pipe or a device is
+/// same. Only a killed process leaves the file beside it, which nobody reads (replaced_name). Throws FormatError naming
+/// the path and the reason (a full disk); then the old file stays. A symbolic link is followed; a pipe or a device is
 /// written to.
 void replace_file(const std::string& path, std::span<const std::byte> bytes);
 void replace_file(const std::string& path, const std::string& text);

@@ -14,8 +14,8 @@ enum class Descent { lbfgs, gradient };
 inline constexpr std::array kDescentNames{Choice{"l-bfgs", "L-BFGS"},
                                           Choice{"gradient-descent", "gradient descent"}};
 
-/// L-BFGS (Nocedal, 1980), or descent along the gradient, with backtracking to Armijo's condition. Sums run in fixed lanes, so the path is the
-/// same to the last bit natively and in WASM where the function's values are.
+/// L-BFGS (Nocedal, 1980), or descent along the gradient, with backtracking to Armijo's condition. Sums run in fixed
+/// lanes, so the path is the same to the last bit natively and in WASM where the function's values are.
 class Lbfgs {
  public:
   /// The value at a point, and its gradient, which has the point's size.

@@ -84,8 +84,8 @@ struct SurgerySettings {
   bool loss = false;
 };
 
-/// Edits each head by itself, on the layer's inputs as they are in the trained model (HeadSurgery). The random features of a
-/// token x are N^T (x - mu), N normal (d x d_h), mu the mean content token: those of a random W_Q.
+/// Edits each head by itself, on the layer's inputs as they are in the trained model (HeadSurgery). The random features
+/// of a token x are N^T (x - mu), N normal (d x d_h), mu the mean content token: those of a random W_Q.
 class SpectrumSurgery {
  public:
   /// Passages have one length. Throws as SurgeryPass does; InvalidArgument ("draws", and "loss" for a model that does

@@ -20,7 +20,7 @@ std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer
                                                       std::string_view text, Eigen::Index length,
                                                       Eigen::Index count);
 
-/// Such passages as a model reads and predicts them.
+/// Passages of the validation text as a model reads and predicts them.
 class EvaluatedPassages {
  public:
   static constexpr Eigen::Index kAtOnce = 16;  ///< of a forward pass

@@ -1,4 +1,4 @@
-// What `attend` finds: measures of heads on a text or on pictures, and what the model makes of it.
+// The result of `attend`: measures of heads on a text or on pictures, and the outcome of the model.
 #pragma once
 
 #include <limits>
@@ -36,7 +36,7 @@ struct TokenList {
   std::vector<std::string> tokens;
 };
 
-/// What `attend` has found so far.
+/// The result so far.
 struct AttendResult {
   std::vector<TokenList> passages;
   Eigen::Index text_passages = 0;  ///< in the text, measured or not; of pictures their number

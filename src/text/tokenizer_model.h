@@ -1,4 +1,4 @@
-// What makes tokens of a piece of text: a vocabulary, and the models that choose among its tokens.
+// The last stage of a tokenizer: a vocabulary, and the models that choose its tokens for a piece of text.
 #pragma once
 
 #include <cstddef>
