@@ -1,5 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { pathOf } from '../../web/charts/contour';
 import { count, decade, fixed, padded, short, tick, subscriptParts } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
@@ -243,4 +246,11 @@ test('the largest cell of a matrix stands out from an empty one, in light and in
     expect(contrast(ramp(0), ramp(0.5)), theme).toBeGreaterThan(2);
   }
   vi.unstubAllGlobals();
+});
+
+test('contours are drawn as d3-geo draws them', async () => {
+  const { geoPath } = await import(pathToFileURL(createRequire(import.meta.url).resolve('d3-geo')).href);
+  const ring = (by: number) => [[by, 0], [by + 1.23456, 0], [by, 2.00049], [by, 0]]; // prettier-ignore
+  const coordinates = [[ring(0), ring(0.25)], [ring(7)]];
+  expect(pathOf(coordinates, ([x, y]) => [x!, y!])).toBe(geoPath()({ type: 'MultiPolygon', coordinates }));
 });

@@ -46,13 +46,7 @@ test('tips and legends of Plot are left out, and a chart has no legend of its ow
   expect(await hooks.resolveId.call({ resolve }, './marks/dot.js', importer)).toBeNull();
 });
 
-test('contours are drawn as d3-geo draws them, and a chart has no projection and no markers', async () => {
-  const stand = await standIn('d3-geo');
-  const whole = await import(pathToFileURL(createRequire(import.meta.url).resolve('d3-geo')).href);
-  const ring = (by: number) => [[by, 0], [by + 1.23456, 0], [by, 2.00049], [by, 0]]; // prettier-ignore
-  const areas = { type: 'MultiPolygon', coordinates: [[ring(0), ring(0.25)], [ring(7)]] };
-  const path = (stand.geoPath as () => (of: object) => string)();
-  expect(path(areas)).toBe(whole.geoPath()(areas));
+test('a chart has no projection and no markers', async () => {
   const { createProjection, hasProjection } = (await standIn('./projection.js')) as Record<string, () => unknown>;
   expect([createProjection!(), hasProjection!()]).toEqual([undefined, false]);
   const { markers } = (await standIn('./marker.js')) as Record<string, () => unknown>;

@@ -1,5 +1,6 @@
-import type { ContourOptions, Markish } from '@observablehq/plot';
-import { contour, text } from './plot';
+import type { Markish } from '@observablehq/plot';
+import { contour, type ContourOptions } from './contour';
+import { text } from './plot';
 
 /** Values on a grid, row by row; row 0 is at the bottom. */
 export interface Levels {
@@ -56,8 +57,8 @@ export function levelPlaces(
 
 /** Contours, light below dark: seen on light and on dark cells. */
 export const contourMarks = (values: ArrayLike<number>, options: ContourOptions): Markish[] => [
-  contour(values as number[], { ...options, stroke: 'var(--paper)', strokeWidth: 2.5, strokeOpacity: 0.5 }),
-  contour(values as number[], { ...options, stroke: 'var(--ink)', strokeWidth: 1, strokeOpacity: 0.8 }),
+  contour(values, options, { stroke: 'var(--paper)', 'stroke-width': 2.5, 'stroke-opacity': 0.5 }),
+  contour(values, options, { stroke: 'var(--ink)', 'stroke-width': 1, 'stroke-opacity': 0.8 }),
 ];
 
 /** The levels of contours at places in the units of the axes. */

@@ -3,7 +3,7 @@ import { tick, subscriptParts } from './format';
 import { legend, type Entry } from './legend';
 import { element, setAll } from './picture';
 
-export { contour, dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
+export { dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
 
 /** A drawn chart with the scales that place things on it. */
 export interface Chart {

@@ -1,4 +1,3 @@
-import { csvFormatRow } from 'd3-dsv';
 import { VERSION } from '../generated/version';
 import { linesOf, type Provenance } from './provenance';
 
@@ -51,8 +50,11 @@ function csvCell(cell: Cell): string {
   return cell.replace(/(?![\n\t])\p{Cc}/gu, '\ufffd').replace(/^[=+\-@\t]/, "'$&");
 }
 
+/** In quotation marks where it has a separator or a quotation mark (RFC 4180). */
+const quoted = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
 function line(cells: readonly Cell[]): string {
-  return csvFormatRow(cells.map(csvCell)) + '\n';
+  return cells.map((cell) => quoted(csvCell(cell))).join() + '\n';
 }
 
 /** Nine digits tell all 32-bit floats apart; more of one are not its own. */

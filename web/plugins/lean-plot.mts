@@ -27,9 +27,6 @@ const CALLED: Readonly<Record<string, string>> = {
   createLegends: '() => []',
   createProjection: '() => undefined',
   exposeLegends: '() => () => {}',
-  // Of the areas of contours alone, whose rings end where they begin; in thousandths of pixels, as that of d3-geo.
-  geoPath: `() => ({ coordinates }) =>
-    coordinates.flat().map((ring) => 'M' + ring.slice(0, -1).map((at) => at.map(rounded)).join('L') + 'Z').join('')`,
   hasProjection: '() => false',
   markers: '() => {}',
   projectionAspectRatio: '() => undefined',
@@ -48,7 +45,6 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
       throw new Error('the page is built without this part of ${name}: see USED in web/plugins/lean-plot.mts');
     }
     const leftOut = /* @__PURE__ */ new Proxy(fail, { get: fail, apply: fail, construct: fail });
-    const rounded = (pixels) => Math.round(1000 * pixels) / 1000;
     export { ${used.join()} } from ${JSON.stringify(path)};
     ${called.join(' ')}
     export { ${others.map((it) => `leftOut as ${it}`).join()} };

@@ -73,8 +73,7 @@ export function levelMarks(field: Field, points: readonly LevelPoint[]): Markish
       width: columns,
       height: rows,
       thresholds: LEVELS,
-      ...{ x: null, y: null, x1, x2, y1, y2 }, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
-      clip: true,
+      ...{ x1, x2, y1, y2 }, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
       ariaDescription: 'mean of rho',
     }),
     levelNames(points, 'levels of the mean of rho'),

@@ -3,10 +3,11 @@ import { count, decade, short, tick } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { paintGrid } from '../../../charts/heatmap';
 import { textWidth, type Entry } from '../../../charts/legend';
+import { contour } from '../../../charts/contour';
 import { contourMarks, levelNames, levelPlaces } from '../../../charts/level-labels';
 import { fateColour, fieldRamp, stripOf, type Fate } from '../../../charts/palette';
 import { setAll, type Bitmap } from '../../../charts/picture';
-import { chartWithLegend, contour, dot, text, type Chart } from '../../../charts/plot';
+import { chartWithLegend, dot, text, type Chart } from '../../../charts/plot';
 import { labelPlaces } from '../../../charts/regions';
 import { tableOfRows, type Table } from '../../../charts/table';
 import { makeTip, placeTip } from '../../../charts/mark-tip';
@@ -237,10 +238,10 @@ export class CollapseMapFigure implements Figure {
       return cell ? Math.min(cell.residual, cell.entropy) : NaN;
     });
     return [
-      { stroke: 'var(--paper)', strokeWidth: 5 },
-      { stroke: 'var(--series-3)', strokeWidth: 2.5 },
+      { stroke: 'var(--paper)', 'stroke-width': 5 },
+      { stroke: 'var(--series-3)', 'stroke-width': 2.5 },
     ].map((look) =>
-      contour(least, { ...contourGrid(plane), ...look, thresholds: [threshold], ariaDescription: 'safe band' }),
+      contour(least, { ...contourGrid(plane), thresholds: [threshold], ariaDescription: 'safe band' }, look),
     );
   }
 
@@ -402,8 +403,7 @@ function textOf(cell: Cell | null, threshold: number): string {
 /** Where contours of the cells lie, which are equal on the screen, not in the variance. */
 function contourGrid(plane: Plane) {
   const { x, y } = widened(plane);
-  const ends = { x: null, y: null, x1: x[0], x2: x[1], y1: y[0], y2: y[1] };
-  return { width: WIDE, height: WIDE, ...ends, clip: true as const };
+  return { width: WIDE, height: WIDE, x1: x[0], x2: x[1], y1: y[0], y2: y[1] };
 }
 
 function inside(value: number, [low, high]: [number, number]): number {

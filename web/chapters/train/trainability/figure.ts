@@ -2,7 +2,8 @@ import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../../charts/format';
 import { legend, type Entry } from '../../../charts/legend';
 import { dashes, fieldRamp, series, stripOf } from '../../../charts/palette';
-import { chart, contour, line, partOf, ruleX } from '../../../charts/plot';
+import { contour } from '../../../charts/contour';
+import { chart, line, partOf, ruleX } from '../../../charts/plot';
 import { areEqual } from '../../../state/control';
 import { child } from '../../../ui/dom';
 import { fieldsOf, tableOf, type PanelsDescription } from '../experiments/figure';
@@ -197,19 +198,12 @@ function medianLines(cells: readonly MapCell[], { alphas, scales }: MapLook): Ma
     return (['--paper', '--ink'] as const).map((colour, layer) =>
       contour(
         grid.map((cell) => cell[name]),
+        { width: columns.length, height: rows.length, thresholds, ...edges, ariaDescription: PREDICTOR_NAMES[name] },
         {
-          width: columns.length,
-          height: rows.length,
-          thresholds,
-          ...edges,
-          x: null,
-          y: null,
-          clip: true,
           stroke: `var(${colour})`,
-          strokeWidth: layer === 0 ? 4 : 1.5,
-          strokeOpacity: layer === 0 ? 0.8 : 1,
-          strokeDasharray: dashes[i],
-          ariaDescription: PREDICTOR_NAMES[name],
+          'stroke-width': layer === 0 ? 4 : 1.5,
+          'stroke-opacity': layer === 0 ? 0.8 : 1,
+          'stroke-dasharray': dashes[i],
         },
       ),
     );
