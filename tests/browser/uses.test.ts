@@ -48,6 +48,24 @@ test('each of several presets of one state has its sentence, and no step of the 
   expect(await steps()).toBe(before);
 });
 
+test('after a control has moved, the numbers of a lab stand once', async () => {
+  const { page, errors } = await open('uses?figure=token-prior', { settle: false });
+  await settled(page, 'token-prior');
+  const figure = page.locator('#figure-token-prior');
+  const estimates = async () => (await figure.innerText()).match(/\S+\s±\s[\d.]+/g) ?? [];
+  const before = await estimates();
+  expect(before.length).toBeGreaterThan(1);
+  expect(new Set(before).size).toBe(before.length);
+  await page.locator('#field-uses-prior_weight').fill('2');
+  const claim = figure.locator('[data-claim]');
+  await expect.poll(() => claim.getAttribute('class')).toContain('before');
+  expect(await claim.isVisible()).toBe(true);
+  const after = await estimates();
+  expect(after.length).toBeGreaterThan(1);
+  expect(new Set(after).size, after.join()).toBe(after.length);
+  expect(errors).toEqual([]);
+});
+
 test('the presets of a lab leave the settings of other labs alone', async () => {
   const { page } = await open('uses?figure=agent-attention&teacher_position=0.5', { settle: false });
   const shown = () => page.locator('#uses .figure:visible').evaluateAll((all) => all.map(({ id }) => id));
