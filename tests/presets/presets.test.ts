@@ -86,6 +86,15 @@ test('the stamp of a lab follows from its numbers', () => {
   for (const { presets } of LABS) expect(stampOf(presets, values.uses)).not.toBe('open');
 });
 
+test('a sentence that the claim of a source holds or fails counts for the stamp', () => {
+  const told = LABS.flatMap(({ presets }) => presets).flatMap(({ id, text, source }) => {
+    const [, verdict] = /The claim of [^<:]*? (holds|fails)\b/.exec(text) ?? [];
+    return verdict ? [{ id, verdict, source }] : [];
+  });
+  expect(told.length).toBeGreaterThan(10);
+  for (const { id, verdict, source } of told) expect(source, id).toBe(verdict);
+});
+
 test('a number with an error is shown with two standard errors', () => {
   const { sparse, sparse_error } = values.uses.penalty.most;
   expect(sparse_error).toBeGreaterThan(0);

@@ -39,6 +39,7 @@ export const presets: readonly LabPreset<Measured>[] = [
       'without the diagonal, and {causal.trained} when trained without it; the neighbour costs {causal.next_ablated} ' +
       'and {causal.next_trained}.',
     state: { objective: 'next', attention_skip: 'without' },
+    source: 'fails',
     claim: ({ causal: it }) => it.ablated > it.next_ablated && it.trained > it.next_trained,
   },
   {
