@@ -1,7 +1,8 @@
 import katex from 'katex';
 
 const DISPLAY = /\$\$([^$]+)\$\$/g;
-const INLINE = /\$([^$]+)\$/g;
+/** With the punctuation after it, before which browsers would break the line. */
+const INLINE = /\$([^$]+)\$([,.;:)]*)/g;
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
 function render(tex: string, displayMode: boolean): string {
@@ -35,5 +36,8 @@ function asLetters(mathml: string): string {
 export function withFormulas(html: string): string {
   return html
     .replace(DISPLAY, (_, tex: string) => render(tex, true))
-    .replace(INLINE, (_, tex: string) => render(tex, false));
+    .replace(INLINE, (_, tex: string, after: string) => {
+      const formula = render(tex, false);
+      return after === '' ? formula : `<span class="unbroken">${formula}${after}</span>`;
+    });
 }
