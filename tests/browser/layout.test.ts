@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { viewNames } from '../../web/chapters/views';
 import { FIGURES } from '../../web/ui/registry';
-import { blocks, browser, go, host, openBrowser, openTable, showView, visit } from './browser';
+import { blocks, browser, go, host, openBrowser, openTable, settled, showView, visit } from './browser';
 
 openBrowser();
 
@@ -15,6 +15,36 @@ test('nothing of a view is wider than a screen of 320 px', async () => {
     await expect.poll(wider, { message: view }).toBeLessThanOrEqual(0);
   }
 });
+
+test.each([1280, 390])(
+  'the texts of panels lie in their picture and on no other text, at a width of %i px',
+  async (width) => {
+    const { page } = await visit(browser, `${host.address}#train`, { viewport: { width, height: 800 }, settle: false });
+    const shown = { train: ['run-curves', 'run-logits'], model: ['token-metric'] } as const;
+    for (const view of ['train', 'model'] as const) {
+      await showView(page, view);
+      for (const id of shown[view]) {
+        await go(page, `${view}?figure=${id}`);
+        await settled(page, id);
+        await page.waitForTimeout(1000); // panels are drawn one by one
+        const wrong = await page.locator(`#figure-${id} svg[role="img"]`).evaluate((svg) => {
+          const frame = svg.getBoundingClientRect();
+          const texts = [...svg.querySelectorAll('text')].filter((it) => it.textContent);
+          const boxes = texts.map((it) => ({ text: it.textContent!, box: it.getBoundingClientRect() }));
+          const outside = boxes.filter(({ box }) => box.left < frame.left - 1 || box.right > frame.right + 1);
+          const titles = boxes.filter((_, i) => texts[i].closest('[data-mark="title"]'));
+          const covered = titles.filter((a) =>
+            titles.some(
+              (b) => a !== b && a.box.top === b.box.top && a.box.left < b.box.left && a.box.right > b.box.left,
+            ),
+          );
+          return [texts.length > 5, ...[...outside, ...covered].map(({ text }) => text)];
+        });
+        expect(wrong, id).toEqual([true]);
+      }
+    }
+  },
+);
 
 /** Pixels that a chapter may be high with its folded figures closed, at a width. */
 const HIGHEST = [

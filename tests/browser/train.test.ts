@@ -56,7 +56,7 @@ test('the first screen has Play, a card for each run and the findings, in at mos
   const cards = page.locator('[data-comparison-runs] li');
   await cards.locator('em', { hasText: 'recorded' }).nth(1).waitFor();
   await cards
-    .locator('p', { hasText: /^Generated text$/ })
+    .locator('p', { hasText: /^Generated text: –$/ })
     .nth(1)
     .waitFor();
   await page.locator('[data-verdict] .strip').waitFor();

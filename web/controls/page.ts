@@ -123,7 +123,7 @@ export function wirePresets(
       ...page.linkOf(link.hash),
     }));
     if (presets.length === 0) continue;
-    hintScroll(child(strip, 'ul'));
+    for (const list of strip.querySelectorAll('ul')) hintScroll(list);
     const store = page.storeOf(presets[0].view);
     const own = ownOf(strip.closest('.figure')?.id.replace('figure-', '') ?? '');
     const foreign = Object.keys(store.view.controls).filter((name) => own && !own.includes(name));

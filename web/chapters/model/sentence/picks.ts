@@ -1,4 +1,4 @@
-import { child, html } from '../../../ui/dom';
+import { child, hintScroll, html } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import { placeOf } from '../../../heads/brush';
 import { placeName, type PlacedHead } from '../../../heads/registry';
@@ -65,8 +65,11 @@ export class Picks {
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
   ) {
-    child(document, '[data-picks]').append(...this.buttons);
-    child(document, '[data-examples]').append(...this.examples);
+    const [picks, examples] = [child(document, '[data-picks]'), child(document, '[data-examples]')];
+    picks.append(...this.buttons);
+    examples.append(...this.examples);
+    hintScroll(picks.parentElement!);
+    hintScroll(examples);
     this.buttons.forEach((button, i) => button.addEventListener('click', () => this.choose(PICKS[i].value)));
     this.examples.forEach((button, i) =>
       button.addEventListener('click', () => {

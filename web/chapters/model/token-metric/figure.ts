@@ -130,7 +130,7 @@ export class TokenMetricFigure implements Figure {
       marginLeft: 46,
       marginRight: 12,
       marginBottom: 38,
-      x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
+      x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: width < 200 ? 'right' : 'center', label: row.name },
       y: { tickFormat: tick, ticks: 4, nice: true, label: metric === row.metrics[0] ? row.label : null },
       marks: [
         gridX({ strokeOpacity: 0.08 }),

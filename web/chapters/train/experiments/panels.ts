@@ -11,7 +11,7 @@ import { REFERENCES, type Reference } from './results';
 import { isInsignificant, type Tested } from './rows';
 
 /** Margins of a panel, with room for its title above. */
-export const MARGINS = { marginLeft: 46, marginRight: 14, marginTop: 36, marginBottom: 40 };
+export const MARGINS = { marginLeft: 46, marginRight: 18, marginTop: 36, marginBottom: 40 };
 
 /** A panel narrower than this, in pixels, has room for few ticks. */
 export const NARROW = 230;

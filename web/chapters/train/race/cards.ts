@@ -25,7 +25,7 @@ const CURVES = [
   { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
 ] as const;
 /** In the place of a generated text: before the first step, and of a model that generates none. */
-const BEFORE = 'Generated text';
+const BEFORE = 'Generated text: –';
 const MASKED = 'A model of masked tokens does not continue a text.';
 /** Pixels of a small chart. */
 const [WIDTH, HEIGHT] = [180, 66];

@@ -154,7 +154,7 @@ function drawPiles(
     x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: size.width < NARROW ? 2 : 5, tickFormat: tick },
     y: { domain, label: null, ticks: 5, tickFormat: (share: number) => `${tick(100 * share)}%` },
     marks: [
-      titleMark(`${name}: shares`),
+      titleMark(size.width < NARROW ? name.replace(' (recorded)', '') : `${name}: shares`),
       areasMark(piles, 'above', domain),
       areasMark(piles, 'below', domain),
       gridY({ ticks: 5, strokeOpacity: 0.08 }),
