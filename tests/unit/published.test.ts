@@ -4,7 +4,7 @@ import operations from '../../web/generated/operations.json';
 import { count } from '../../web/charts/format';
 import { METHOD_NAMES, placesOf } from '../../web/chapters/train/methods';
 import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/experiments/results';
-import { claimText, isInsignificant, methodsOf } from '../../web/chapters/train/experiments/rows';
+import { claimText, isInsignificant, methodsOf, runsText } from '../../web/chapters/train/experiments/rows';
 import { spreadsOf, type SeedSpread } from '../../web/chapters/train/race/words';
 import { comparisonText, warningsText, type JudgedRun } from '../../web/chapters/train/race/words';
 import type { Row, Shown } from '../../web/chapters/train/runs/log';
@@ -209,4 +209,8 @@ test('a method has one place among the series in every figure, and no two share 
   }
   const atEqualDeviation = placesOf(['metric-k2', 'metric-k0', 'metric-k4', 'frobenius-k2', 'effective-k2']);
   expect(atEqualDeviation.slice(3)).toEqual(placesOf(['locater-frobenius', 'locater-effective']));
+});
+
+test('numbers of runs have commas between thousands', () => {
+  expect([1, 5, 1512].map(runsText)).toEqual(['1 run', '5 runs', '1,512 runs']);
 });

@@ -3,7 +3,7 @@ import { handleUnder } from '../charts/handle';
 import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
-import { withSubscripts } from '../charts/format';
+import { count, withSubscripts } from '../charts/format';
 import { makeTip, placeTip } from '../charts/mark-tip';
 import { isBrushing, placeOf, toggle } from './brush';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from './registry';
@@ -75,7 +75,7 @@ export function modelEntries(registry: Model[], spots: readonly Spot[], origin?:
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
   const made = { predicted: `predicted from ${spectrum}`, measured: 'measured on text' };
   return (spots.length > 0 ? drawn : registry).map(({ key, name, heads, layers }) => ({
-    text: `${heads.length} heads of ${name}, ${origin ? made[origin] : `layers 0–${layers - 1}`}`,
+    text: `${count(heads.length)} heads of ${name}, ${origin ? made[origin] : `layers 0–${layers - 1}`}`,
     hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),

@@ -1,3 +1,4 @@
+import { count } from '../charts/format';
 import type { Covariance } from '../state/heads';
 
 /** How sentences call the covariance Sigma of the tokens. */
@@ -95,5 +96,5 @@ export function untraced(heads: TracedHead[], covariance: Covariance): string {
   if (missing.length === 0) return '';
   const names = [...new Set(missing.map(({ model }) => model.name))].join(', ');
   const why = missing[0].model.refused[covariance] ?? 'their traces are not known';
-  return `Left out: ${missing.length} heads of ${names}: ${why.replace(/\.$/, '')}.`;
+  return `Left out: ${count(missing.length)} heads of ${names}: ${why.replace(/\.$/, '')}.`;
 }

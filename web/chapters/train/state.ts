@@ -1,4 +1,4 @@
-import { capitalized, short } from '../../charts/format';
+import { capitalized, count, short } from '../../charts/format';
 import type { Intervention, Regularizer, Training } from '../../engine/protocol';
 import operations from '../../generated/operations.json';
 import {
@@ -178,7 +178,7 @@ export const trainView = declareView(
   'Train',
   controls,
   ({ width, depth, steps, learning_rate }) =>
-    `d ${width} · ${depth} layers · ${steps} steps · rate ${short(learning_rate)}`,
+    `d ${width} · ${depth} layers · ${count(steps)} steps · rate ${short(learning_rate)}`,
 );
 
 export type State = StateOf<typeof controls>;

@@ -1,4 +1,4 @@
-import { short, withSubscripts } from '../../../charts/format';
+import { count, short, withSubscripts } from '../../../charts/format';
 import { legend } from '../../../charts/legend';
 import { MOVES } from '../../../charts/matrix';
 import { fieldRamp, stripOf } from '../../../charts/palette';
@@ -52,14 +52,14 @@ export class HeadButtons {
 
   private tableOf(model: Model): HTMLTableElement {
     const grid = html('table', { className: 'heads' });
-    const count = 1 + Math.max(...model.heads.map((head) => head.head));
+    const columns = 1 + Math.max(...model.heads.map((head) => head.head));
     const caption = grid.createCaption();
-    caption.textContent = `${model.name}: ${model.heads.length} heads, one row a layer`;
-    this.addTitles(grid, count);
+    caption.textContent = `${model.name}: ${count(model.heads.length)} heads, one row a layer`;
+    this.addTitles(grid, columns);
     model.rows.forEach((textContent, place) => {
       const row = grid.insertRow();
       row.append(html('th', { scope: 'row', textContent }));
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < columns; i++) {
         const head = model.heads.find((it) => it.row === place && it.head === i);
         const cell = row.insertCell();
         if (head) cell.append(this.button(head));
@@ -69,10 +69,10 @@ export class HeadButtons {
     return grid;
   }
 
-  private addTitles(grid: HTMLTableElement, count: number): void {
+  private addTitles(grid: HTMLTableElement, columns: number): void {
     const row = grid.createTHead().insertRow();
     row.insertCell();
-    for (let i = 0; i < count; i++) row.append(html('th', { scope: 'col', textContent: String(i) }));
+    for (let i = 0; i < columns; i++) row.append(html('th', { scope: 'col', textContent: String(i) }));
   }
 
   private button(head: PlacedHead): HTMLButtonElement {

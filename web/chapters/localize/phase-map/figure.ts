@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import { short } from '../../../charts/format';
+import { count, short } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { colourOf, fieldRamp, type Ramp } from '../../../charts/palette';
@@ -257,7 +257,7 @@ export class PhaseMapFigure implements Figure {
     if (!this.isWalk() || spots.length === 0) return '';
     const slope = halfWaySlope(widthOf(this.store.state));
     const below = spots.filter(({ x, y }) => y < slope * Math.abs(x)).length;
-    return `${below} of ${spots.length} heads lie below the line v = ${HALF_WAY} d m².`;
+    return `${count(below)} of ${count(spots.length)} heads lie below the line v = ${HALF_WAY} d m².`;
   }
 
   /** The rank of the heads that are shown, where they have one; 0 where they differ or none is shown. */

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import { decade, short, tick } from '../../../charts/format';
+import { count, decade, short, tick } from '../../../charts/format';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
 import { layerColour } from '../../../charts/palette';
 import { floorMark, type Point } from '../../../charts/rank-floor';
@@ -238,7 +238,7 @@ export class CompareFigure implements Figure {
     const { list, at } = this.checkpoints;
     const mean = (of: (pair: Pair) => number) => pairs.reduce((sum, pair) => sum + of(pair), 0) / pairs.length;
     return (
-      `${list[0].name} to ${list[at].name}: ${pairs.length} heads that both have; their means go from ` +
+      `${list[0].name} to ${list[at].name}: ${count(pairs.length)} heads that both have; their means go from ` +
       `${short(mean(({ from }) => from.mean))} to ${short(mean(({ to }) => to.mean))} on average, ` +
       `their ${spreadNames[this.store.state.spread]} from ` +
       `${short(mean(({ from }) => this.spread(from)))} to ${short(mean(({ to }) => this.spread(to)))}. ` +
@@ -258,7 +258,7 @@ export class CompareFigure implements Figure {
     const ranks = heads.map(({ change_rank }) => change_rank ?? NaN).filter((rank) => rank > 0);
     const distance = Math.max(...heads.map(({ weight_distance }) => weight_distance ?? 0));
     const [least, most] = [Math.min(...ranks), Math.max(...ranks)];
-    const changed = `The adapter changes ${ranks.length} of ${heads.length} heads`;
+    const changed = `The adapter changes ${count(ranks.length)} of ${count(heads.length)} heads`;
     if (ranks.length === 0) return ` ${changed}.`;
     const rank = least === most ? most : `${least} to ${most}`;
     return ` ${changed}, by matrices of rank ${rank} and of at most ${short(distance)} of the norm of W.`;

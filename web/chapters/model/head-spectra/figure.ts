@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { count, short } from '../../../charts/format';
 import { layerColour } from '../../../charts/palette';
 import type { Table } from '../../../charts/table';
 import { brushed, placeOf } from '../../../heads/brush';
@@ -82,7 +82,7 @@ export class HeadSpectraFigure implements Figure {
       this.store.state.zoom === 'own'
         ? 'The axes of each square end at its largest eigenvalue.'
         : `The axes of each square end at ±${short(this.commonReach())}; larger eigenvalues are drawn on the edge.`;
-    return `${model.name}: ${model.rows.length} layers (rows), ${model.heads.length} heads. ${scale}`;
+    return `${model.name}: ${model.rows.length} layers (rows), ${count(model.heads.length)} heads. ${scale}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import stepFields from '../../../../src/checkpoint/step_fields.inc?raw';
-import { capitalized, short } from '../../../charts/format';
+import { capitalized, count, short } from '../../../charts/format';
 import { MarkTip } from '../../../charts/mark-tip';
 import { layerColour } from '../../../charts/palette';
 import { finiteCell, type Table } from '../../../charts/table';
@@ -167,7 +167,7 @@ export class HeadStepsFigure implements Figure {
     });
     const { steps } = this;
     return (
-      `${this.column().title} grows in ${grown.length} of ${this.paths.length} heads ` +
+      `${this.column().title} grows in ${count(grown.length)} of ${count(this.paths.length)} heads ` +
       `from step ${steps[0]} to ${steps[steps.length - 1]}`
     );
   }

@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { count, short } from '../../../charts/format';
 import { MarkTip } from '../../../charts/mark-tip';
 import { dot } from '../../../charts/plot';
 import { finiteCell, type Table } from '../../../charts/table';
@@ -128,10 +128,10 @@ export class RotaryCircuitsFigure implements Figure {
   }
 
   private caption(head: RotaryHead): string {
-    const count = this.heads.filter((it) => scoreOf(it) > 0).length;
+    const positive = this.heads.filter((it) => scoreOf(it) > 0).length;
     return (
-      `${this.name}, ${placeName(head)}: ${scoreText(scoreOf(head))}. The score is positive for ${count} of ` +
-      `${this.heads.length} heads.`
+      `${this.name}, ${placeName(head)}: ${scoreText(scoreOf(head))}. The score is positive for ${count(positive)} of ` +
+      `${count(this.heads.length)} heads.`
     );
   }
 }

@@ -1,3 +1,4 @@
+import { count } from '../../../charts/format';
 import { legend, type Entry } from '../../../charts/legend';
 import { colourOf } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
@@ -137,14 +138,14 @@ export class WallFigure implements Figure {
       count: known.filter((it) => it.kind === kind).length,
     }));
     const [most] = counts.sort((a, b) => b.count - a.count);
-    return `${known.length} of ${patterns.length} heads attend to one kind of key, ${most.count} to ${KINDS[most.kind].keys}`;
+    return `${count(known.length)} of ${count(patterns.length)} heads attend to one kind of key, ${count(most.count)} to ${KINDS[most.kind].keys}`;
   }
 
   private caption(): string {
     const { text } = this.measurements;
     const { model } = this.checkpoints;
     const length = text ? tokensOf(text).length : 0;
-    return `${model.name}: ${model.rows.length} layers (rows), ${model.heads.length} heads, on ${length} tokens.`;
+    return `${model.name}: ${model.rows.length} layers (rows), ${count(model.heads.length)} heads, on ${length} tokens.`;
   }
 }
 

@@ -1,5 +1,7 @@
 // A results file of docs/experiments, which figures fetch.
 
+import { count } from '../../../charts/format';
+
 /**
  * One measure over the runs of a combination of labels; with a baseline, against its runs of the same seeds: mean
  * difference with its 95% interval, and the p value of the paired t test corrected by Holm's method. Measures that
@@ -147,5 +149,5 @@ export function analysed<Row>({ analysis }: PublishedResults, kind: string): Row
 /** How much of an experiment is published, where it is not everything. */
 export function partText({ cells, missing }: PublishedResults): string {
   const planned = cells.length + missing.length;
-  return missing.length > 0 ? `These are ${cells.length} of ${planned} planned runs.` : '';
+  return missing.length > 0 ? `These are ${count(cells.length)} of ${count(planned)} planned runs.` : '';
 }

@@ -1,3 +1,4 @@
+import { count } from '../../../charts/format';
 import { methodName } from '../methods';
 import { meanErrorOf, type Comparison, type MeanError, type PublishedResults } from './results';
 
@@ -64,7 +65,7 @@ export function methodsOf({ summary }: PublishedResults, rate?: string): MethodR
 
 /** A number of runs, in words. */
 export function runsText(runs: number): string {
-  return runs === 1 ? '1 run' : `${runs} runs`;
+  return runs === 1 ? '1 run' : `${count(runs)} runs`;
 }
 
 /** Of how many runs the points of a figure are means; those that failed are in none. */

@@ -149,7 +149,7 @@ export class RunMapFigure implements Figure {
       if (!last) return [];
       const { step, heads } = last;
       const middle = (of: keyof HeadPlace) => short(heads.reduce((sum, head) => sum + head[of], 0) / heads.length);
-      return `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
+      return `${name}, step ${count(step)}: ${count(heads.length)} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
     });
     return [this.shown.source, ...texts].filter(Boolean).join(' ');
   }

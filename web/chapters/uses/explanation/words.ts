@@ -1,4 +1,4 @@
-import { twoDigits } from '../../../charts/format';
+import { count, twoDigits } from '../../../charts/format';
 import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { explanationRow, type ExplanationOutput, type Measured, type Removal } from './lab';
@@ -60,7 +60,7 @@ export function details(output: ExplanationOutput, removal: Removal): string {
       ? ''
       : ` Both ways to remove a token agree with a rank correlation of ${fieldWithError(output, 'agreement')}.`;
   return (
-    `${chance.above} of ${heads.length} heads are above the 95th percentile of the largest correlation by chance ` +
+    `${count(chance.above)} of ${count(heads.length)} heads are above the 95th percentile of the largest correlation by chance ` +
     `(${twoDigits(chance.limit)}), ${chance.below} below minus that. The best head has ` +
     `${fieldWithError(best, `${removal}_gain`)} more than token frequency, and at a fixed frequency ` +
     `${fieldWithError(best, `${removal}_partial`)}. Rank ` +

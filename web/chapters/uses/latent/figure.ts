@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import { decade, tick } from '../../../charts/format';
+import { count, decade, tick } from '../../../charts/format';
 import { dashedEntry, type Entry } from '../../../charts/legend';
 import { series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
@@ -67,7 +67,7 @@ const drawing: Drawing<LatentOutput> = {
       label: 'squared error by temperature',
       entries: [
         ...values.lengths.map(({ length }, i): Entry => ({
-          text: `T = ${length}`,
+          text: `T = ${count(length)}`,
           kind: 'line',
           colours: [lengthColour(i)],
         })),

@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { count, short } from '../../../charts/format';
 import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { bestRow, type ClassOutput, type LatentOutput, type Measured, type ValueOutput } from './lab';
@@ -20,8 +20,8 @@ export const presets: readonly LabPreset<Measured>[] = [
     name: 'Linear values',
     text:
       '<b>The claim of Zhang et al. holds:</b> for values linear in the key the error falls by a factor of ' +
-      '{linear.fall} from 16 to 1024 keys. It stays {linear.ratio_first} to {linear.ratio_last} times that of the ' +
-      'exact posterior; attention without a softmax has {linear.linear} against {linear.softmax} with 1024 keys.',
+      '{linear.fall} from 16 to 1,024 keys. It stays {linear.ratio_first} to {linear.ratio_last} times that of the ' +
+      'exact posterior; attention without a softmax has {linear.linear} against {linear.softmax} with 1,024 keys.',
     state: { harmonics: 1 },
     source: 'holds',
     claim: ({ linear: { fall, ratio_first, ratio_last, softmax, linear } }) =>
@@ -41,7 +41,7 @@ export const presets: readonly LabPreset<Measured>[] = [
     id: 'unequal',
     name: 'Unequal norms',
     text:
-      '<b>The claim of Zhang et al. fails</b> for keys of unequal norm, which dot products prefer: with 1024 keys ' +
+      '<b>The claim of Zhang et al. fails</b> for keys of unequal norm, which dot products prefer: with 1,024 keys ' +
       'the error is {unequal.ratio_last} times that of the posterior. Half the squared norm subtracted from the ' +
       'logits repairs most of it.',
     state: { norms: 'unequal' },
@@ -53,7 +53,7 @@ export const presets: readonly LabPreset<Measured>[] = [
     name: 'One relevant angle',
     text:
       'Where one of four angles matters, the variance of the spectrum helps: with variance 3, all on the relevant ' +
-      'angle, the error with 1024 keys is {relevant.softmax}; with variance 0 it is {isotropic.softmax}.',
+      'angle, the error with 1,024 keys is {relevant.softmax}; with variance 0 it is {isotropic.softmax}.',
     state: { angles: 4, relevant: 1, spectrum_variance: 3 },
     claim: ({ relevant, isotropic }) => relevant.softmax < 0.2 * isotropic.softmax,
   },
@@ -62,7 +62,7 @@ export const presets: readonly LabPreset<Measured>[] = [
     name: 'Four angles, variance 0',
     text:
       'The same values read with equal eigenvalues: attention spreads over keys that differ only in angles without ' +
-      'meaning, and the error with 1024 keys is {isotropic.softmax}.',
+      'meaning, and the error with 1,024 keys is {isotropic.softmax}.',
     state: { angles: 4, relevant: 1 },
     claim: ({ relevant, isotropic }) => relevant.softmax < 0.2 * isotropic.softmax,
   },
@@ -93,7 +93,7 @@ function valueText(values: ValueOutput): string {
   return (
     `${powers} The least error is ${ratio(lengths[0])} times that of the exact posterior at T = ` +
     `${lengths[0].length} and ` +
-    `${ratio(last)} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
+    `${ratio(last)} times at ${count(last.length)}, where linear attention is ${linear ? 'better' : 'worse'} ` +
     `(${short(last.linear_error)} against ${short(last.best_error)}).`
   );
 }

@@ -1,4 +1,4 @@
-import { twoDigits } from '../../../charts/format';
+import { count, twoDigits } from '../../../charts/format';
 import { fieldWithError } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { changeRow, type Measured, type SinkOutput } from './lab';
@@ -63,7 +63,7 @@ export function claim(output: SinkOutput): string {
   if (!none || !zero || !mean || !dropped) return '';
   const change = (row: typeof zero) => fieldWithError(row, 'output_change');
   return (
-    `The first token gets ${twoDigits(none.sink)} of the attention; ${none.sinks} of ${output.heads.length} heads are ` +
+    `The first token gets ${twoDigits(none.sink)} of the attention; ${count(none.sinks)} of ${count(output.heads.length)} heads are ` +
     `sinks. Setting its value to 0 changes the output by ${change(zero)} (1 − cosine), setting it to the average of ` +
     `the other tokens’ values by ${change(mean)}, dropping its key by ${change(dropped)}.`
   );
