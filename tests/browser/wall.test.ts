@@ -56,7 +56,7 @@ test('the build knows what the heads of the sample are worth to the example sent
   await settled(page, 'wall');
   await page.locator('[data-action="ablate"]', { hasText: 'Switch off layer 2, head 5' }).click();
   await page
-    .locator('[data-worth-words]', { hasText: /^Without layer.head 2.5 .* turns by \d+\.\d° \(cosine 0\.\d+\)/ })
+    .locator('[data-worth-words]', { hasText: /^Without layer 2, head 5 .* turns by \d+\.\d° \(cosine 0\.\d+\)/ })
     .waitFor();
   const crosses = page.locator('#figure-wall [data-mark="heads"] path');
   expect(await crosses.count()).toBe(1);
@@ -92,7 +92,7 @@ test('heads that are switched off change the outcome as on the command line', { 
   const loss = (it: number) => String(Number(it.toPrecision(3)));
   const one = off('0.1');
   await words.filter({ hasText: `Loss of this text: ${loss(one.loss)}` }).waitFor();
-  await words.filter({ hasText: `${loss(one.loss_without)} without layer.head 0.1` }).waitFor();
+  await words.filter({ hasText: `${loss(one.loss_without)} without layer 0, head 1` }).waitFor();
   const rows = page.locator('[data-worth] tbody tr');
   expect(await rows.count()).toBe(one.predictions.length);
   const first = await rows.first().locator('td').allTextContents();

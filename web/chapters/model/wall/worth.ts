@@ -111,14 +111,14 @@ export class HeadWorth {
 
   private text(off: ReadonlySet<string>): string {
     const { state } = this.store;
-    const without = off.size === 1 ? `layer.head ${[...off].join()}` : `heads ${[...off].join(', ')} (layer.head)`;
+    const [place] = off;
+    const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
+    const without = off.size === 1 && head ? placeName(head) : `heads ${[...off].join(', ')} (layer.head)`;
     const { found } = this;
     if (found) return outcomeText(found, off.size > 0 ? without : '');
     if (this.checkpoints.files) return off.size > 0 ? `The text is run without ${without}.` : '';
     if (off.size === 0) return 'Switch off a head to see how far the mean token after the last layer turns.';
     // The build knows what each head of the sample is worth to the example sentences.
-    const [place] = off;
-    const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
     const worth = head && this.measurements.worthOf(head);
     const change = worth?.output_change ?? NaN;
     if (off.size === 1 && state.ablation === 'zero' && Number.isFinite(change)) {
