@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { pathOf } from '../../web/charts/contour';
-import { count, decade, fixed, padded, short, tick, subscriptParts } from '../../web/charts/format';
+import { count, decade, fixed, listed, padded, short, tick, subscriptParts } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
 import { VERSION, YEAR } from '../../web/generated/version';
@@ -253,4 +253,8 @@ test('contours are drawn as d3-geo draws them', async () => {
   const ring = (by: number) => [[by, 0], [by + 1.23456, 0], [by, 2.00049], [by, 0]]; // prettier-ignore
   const coordinates = [[ring(0), ring(0.25)], [ring(7)]];
   expect(pathOf(coordinates, ([x, y]) => [x!, y!])).toBe(geoPath()({ type: 'MultiPolygon', coordinates }));
+});
+
+test('numbers that are listed side by side have the same digits, and what is none is named', () => {
+  expect([3.6, 3.59, 0.94, 0, NaN, Infinity].map(listed)).toEqual(['3.60', '3.59', '0.940', '0', 'none', '∞']);
 });

@@ -25,6 +25,9 @@ export function padded(value: number): string {
   return paddedDigits(value);
 }
 
+/** The same of any number, as of a run that may have failed. */
+export const listed = (value: number) => (value > 0 && Number.isFinite(value) ? padded(value) : short(value));
+
 /** So many decimals, with their zeros, and a true minus sign: for finite numbers. */
 export function fixed(value: number, decimals: number): string {
   return format(`,.${decimals}f`)(value);

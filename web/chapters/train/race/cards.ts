@@ -1,5 +1,5 @@
 import { paintGrid, type Grid } from '../../../charts/heatmap';
-import { count, short } from '../../../charts/format';
+import { count, listed } from '../../../charts/format';
 import { fieldRamp } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import type { Pool } from '../../../engine/pool';
@@ -155,7 +155,7 @@ export class RunCards {
       }
       if (evaluated) {
         const [{ value }] = rowsOf(evaluated.rows, training);
-        const numbers = `${short(value.bits_per_byte)} bits per byte, entropy ${short(value.entropy)}`;
+        const numbers = `${listed(value.bits_per_byte)} bits per byte, entropy ${listed(value.entropy)}`;
         const said = generated ? new TextDecoder().decode(generated.text) : MASKED;
         this.say(run, `Step ${count(saved)}, ${interventions[intervention]}: ${numbers}`, said);
       }
@@ -232,6 +232,6 @@ function curveOf(
       svg.append(line, element('circle', { cx, cy, r: 3.5, fill: style.colour }));
     }
   }
-  const value = html('b', { textContent: last ? short(last.value[measure]) : '–' });
+  const value = html('b', { textContent: last ? listed(last.value[measure]) : '–' });
   return [html('figcaption', {}, `${name} `, value), svg];
 }
