@@ -52,7 +52,7 @@ test('after a control has moved, the numbers of a lab stand once', async () => {
   const { page, errors } = await open('uses?figure=token-prior', { settle: false });
   await settled(page, 'token-prior');
   const figure = page.locator('#figure-token-prior');
-  const estimates = async () => (await figure.innerText()).match(/\S+\s±\s[\d.]+/g) ?? [];
+  const estimates = async () => (await figure.innerText()).replaceAll('\u00a0', ' ').match(/\S+ ± [\d.]*\d/g) ?? [];
   const before = await estimates();
   expect(before.length).toBeGreaterThan(1);
   expect(new Set(before).size).toBe(before.length);
