@@ -478,7 +478,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(llama("Granite", "granite", divided));
   check(llama("SmolLM3", "smollm3"));
   check(llama("Llama 4", "llama4_text"));
-  check(llama("Cohere", "cohere"));
+  check(llama("Cohere", "cohere", R"(,"rope_theta":10000)"));
   check({"llama2.c",
          R"({"model_type":"llama2.c","dim":8,"n_heads":2,"n_kv_heads":1})",
          HeadLayout::kSeparate,
@@ -755,17 +755,19 @@ TEST_CASE(
          {{.query = "roberta.encoder.layer.{n}.attention.self.query.weight",
            .key = "roberta.encoder.layer.{n}.attention.self.key.weight",
            .gain = "roberta.encoder.layer.{n}.attention.self_attn_layer_norm.weight"}}});
-  for (const bool before : {true, false}) {
+  // Norms come after its branches, also where the key is left out.
+  for (const std::string keys : {R"(,"prenorm":false)", ""}) {
     Model nomic{
         "Nomic",
-        R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"rotary_emb_base":1000,"prenorm":)" +
-            std::string(before ? "true}" : "false}"),
+        R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"rotary_emb_base":1000)" + keys + "}",
         HeadLayout::kFused,
         {{.query = "encoder.layers.{n}.attn.Wqkv.weight", .rotary = true}},
-        {"encoder.layers.0.norm2.weight"}};
-    if (before) nomic.stacks[0].gain = "encoder.layers.{n}.norm1.weight";
+        {"encoder.layers.0.norm1.weight"}};
     nomic.neutral = {"rotary_emb_fraction"};
     check(nomic);
+    const Config before =
+        Config::parse(R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"prenorm":true})");
+    CHECK(failure_of([&] { HeadScan(open(write(nomic, "F32")), &before); }).item == "prenorm");
   }
   check({"SAM",
          R"({"model_type":"sam","vision_config":{"num_attention_heads":2,"hidden_size":8}})",
@@ -1229,7 +1231,11 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
       const std::vector<HeadFactors> heads = read_all(scan);
       REQUIRE(heads.size() == 2);
       if (compressed) {  // those of Mistral Small 4 are alike
-        const Config mistral = Config::parse(two_heads("mistral4", scaling));
+        // The share is that of the whole head.
+        const Config mistral = Config::parse(
+            two_heads("mistral4", R"(,"rope_parameters":{"rope_type":"yarn","factor":4,"mscale":1,)"
+                                  R"("mscale_all_dim":1,"original_max_position_embeddings":8,)"
+                                  R"("partial_rotary_factor":0.5},"qk_rope_head_dim":2)"));
         HeadScan other(open(file.bytes()), &mistral, {.offset = {3}});
         const std::vector<HeadFactors> same = read_all(other);
         REQUIRE(same.size() == 2);
@@ -1237,6 +1243,13 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
           const Eigen::MatrixXd w = heads[head].query * heads[head].key.transpose();
           CHECK((same[head].query * same[head].key.transpose()).isApprox(w, 1e-12));
         }
+        const Config plain = Config::parse(two_heads("mistral4"));
+        check_failure(failure_of([&] { HeadScan(open(file.bytes()), &plain); }), "config.json",
+                      "rope_scaling");
+        const Config sparse = Config::parse(
+            two_heads("glm_moe_dsa", R"(,"layer_types":["deepseek_sparse_attention"])"));
+        HeadScan glm(open(file.bytes()), &sparse);
+        CHECK(glm.plan()[0].family->name == "GLM with latent attention");
       }
       for (int head = 0; head < 2; ++head) {
         const Eigen::MatrixXd q = queries.middleRows(kHead * head, kHead);
@@ -1588,6 +1601,34 @@ TEST_CASE(
         "use_qk_norm");
   CHECK(refused(llama("Cohere", "cohere", R"(,"use_qk_norm":true)"), [](Stack&) {}) ==
         "use_qk_norm");
+}
+
+TEST_CASE("the last 15 layers of Gemma 3n use earlier keys where config.json does not say") {
+  for (const int layers : {15, 17}) {
+    SafetensorsWriter file;
+    std::string types;
+    for (int layer = 0; layer < layers; ++layer) {
+      const std::string name = "model.layers." + std::to_string(layer) + ".";
+      const auto seed = static_cast<std::uint32_t>(10 * layer);
+      add(file, name + "input_layernorm.weight", "F64", seed, 1, kWidth);
+      for (const std::string part : {"q", "k"}) {
+        add(file, name + "self_attn." + part + "_proj.weight", "F64", seed + (part == "q" ? 1 : 2),
+            8, kWidth);
+        add(file, name + "self_attn." + part + "_norm.weight", "F64", seed + 3, 1, 4);
+      }
+      types += (layer > 0 ? "," : "") +
+               std::string(layer % 2 == 0 ? "\"sliding_attention\"" : "\"full_attention\"");
+    }
+    const Config config = Config::parse(
+        two_heads("gemma3n_text", R"(,"head_dim":4,"layer_types":[)" + types +
+                                      R"(],"num_hidden_layers":)" + std::to_string(layers)));
+    HeadScan scan(open(file.bytes()), &config);
+    const std::vector<HeadFactors> heads = read_all(scan);
+    REQUIRE(heads.size() == 2 * static_cast<std::size_t>(layers));
+    CHECK((heads[8].key == heads[0].key) == (layers == 17));
+    CHECK((heads[10].key == heads[2].key) == (layers == 17));
+    CHECK(heads[2].key != heads[0].key);
+  }
 }
 
 TEST_CASE("layers without queries and keys are named") {

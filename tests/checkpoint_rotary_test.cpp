@@ -223,14 +223,21 @@ TEST_CASE("a model type decides which pairs turn, and in which layers") {
   const auto typed = [](const std::string& type, const std::string& keys = "") {
     return rotary_under(R"("model_type":")" + type + "\"" + keys, {7});
   };
-  for (const std::string type : {"cohere", "cohere2", "glm4", "ernie4_5"}) {
-    CHECK(typed(type)[0].pairs == RotaryPairs::kNeighbours);
+  for (const std::string type : {"cohere", "cohere2", "glm", "glm4", "ernie4_5"}) {
+    CHECK(typed(type, R"(,"rope_theta":10000)")[0].pairs == RotaryPairs::kNeighbours);
   }
+  CHECK(failure_of([&] { typed("cohere"); }).item == "rope_theta");
+  const std::string gptj = R"(,"position_embedding_type":"rope_gptj")";
+  CHECK(typed("cohere2", gptj)[0].pairs == RotaryPairs::kNeighbours);
+  CHECK(failure_of([&] { typed("llama", gptj); }).item == "position_embedding_type");
   CHECK(typed("llama")[0].pairs == RotaryPairs::kHalves);
   CHECK(typed("glm4")[0].turned == kLlamaHeadWidth / 2);
   CHECK(typed("glm4_moe")[0].turned == kLlamaHeadWidth / 2);
   CHECK(typed("mixtral")[0].base == 1e6);
   CHECK(typed("ernie4_5")[0].base == 5e5);
+  CHECK(typed("olmo3")[0].base == 5e5);
+  CHECK(typed("mllama_text_model")[0].base == 5e5);
+  CHECK(typed("minimax_m2", R"(,"rotary_dim":6)")[0].base == 5e6);
   CHECK(typed("nemotron")[0].turned == kLlamaHeadWidth / 2);
   CHECK(typed("stablelm")[0].turned == kLlamaHeadWidth / 4);
   CHECK(typed("minimax_m2", R"(,"rotary_dim":6)")[0].turned == 6);

@@ -205,7 +205,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"arcee", "ernie4_5", "llama4"}) {
+  for (const std::string type : {"arcee", "ernie4_5_moe", "llama4"}) {
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");

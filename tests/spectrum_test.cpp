@@ -339,7 +339,7 @@ TEST_CASE("a head whose weights are too large is refused by its name") {
   CHECK_NOTHROW(report_head({3, 5, 1e6 * factor, 1e3 * factor}, kernel));
   for (const double scale : {1e20, 1e200}) {
     CHECK_THROWS_WITH(report_head({3, 5, scale * factor, scale * factor}, kernel),
-                      StartsWith("layer 3 head 5: its weights are too large"));
+                      StartsWith("layer 3 head 5: its traces are out of the range of the theory"));
   }
 }
 

@@ -101,6 +101,18 @@ std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::strin
   return told || usual == 0 ? told : usual;
 }
 
+std::optional<std::uint64_t> key_head_count(const ConfigKeys& keys, const Family& family,
+                                            const std::string& key, bool known) {
+  const std::string_view grouped = family.grouped_key_heads_key,
+                         single = family.single_key_head_key;
+  const bool is_grouped = keys.flag(grouped).value_or(false);
+  if (grouped.empty() || is_grouped) {
+    if (const auto told = head_count(keys, key, 0)) return told;
+  }
+  if (single.empty() || !known || is_grouped || keys.is_off(single)) return {};
+  return 1;
+}
+
 void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,
                  std::uint64_t inputs) {
   const auto told = keys.integer(key, kLargestSide);

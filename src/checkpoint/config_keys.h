@@ -77,6 +77,11 @@ void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind);
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual);
 
+/// The count of key heads of a row, called `key`, with its switches: nothing where the config does not say. The default
+/// of a single one is that of a known model type. Throws as head_count does.
+std::optional<std::uint64_t> key_head_count(const ConfigKeys& keys, const Family& family,
+                                            const std::string& key, bool known);
+
 /// Throws FormatError naming the tensor `weight` of so many inputs where the config has another width under `key`.
 void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,
                  std::uint64_t inputs);

@@ -92,7 +92,9 @@ struct RotaryKeys {
   /// The turned part of a head's coordinates; empty: all of them, whatever config.json has.
   std::string_view share = "partial_rotary_factor";
   std::string_view width = {};  ///< or their number, which precedes the share
-  double default_share = 1;     ///< 0: must be given
+  /// The share in config.json is made of the widths of latent attention, of which the shapes have the turned one.
+  bool made_share = false;
+  double default_share = 1;  ///< 0: must be given
   std::string_view base = "rope_theta";
   double default_base = 10000;  ///< 0: must be given
   std::string_view interleave =
@@ -333,7 +335,7 @@ struct Family {
   std::string_view input_factor_key = {}, key_factor_key = {};
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};
-  /// Keys of config.json that scale, gate or turn (see conventions.h) and change nothing here, between spaces.
+  /// Keys of config.json that scale, gate or turn (see key_guards.h) and change nothing here, between spaces.
   std::string_view neutral_keys = {};
   bool exact = false;  ///< no prefix comes before the names
   RotaryKeys rotary = {};
@@ -349,6 +351,7 @@ struct Family {
   bool heads_by_width = false;
   /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.
   std::string_view shared_keys_key = {};
+  int default_shared_keys = 0;       ///< where the config does not say
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// The names of each stack of a file with several, one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};

@@ -131,6 +131,7 @@ constexpr Family olmo2() {
 constexpr Family olmo3() {
   Family row = variant(olmo2(), "OLMo 3", " olmo3 ");
   row.rotary.unscaled_local = true;
+  row.rotary.default_base = 5e5;
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;
 }
@@ -297,6 +298,7 @@ constexpr Family qwen3_moe() {
 // The text of a model of vision, whose three positions are the same for a token of text.
 constexpr Family qwen3_vl_moe() {
   Family row = variant(qwen3_moe(), "Qwen 3 VL MoE", " qwen3_vl_moe qwen3_vl_moe_text ");
+  row.rotary.default_base = 5e5;
   row.text.experts.router.normalized = true;
   row.text.usual[1] = {"norm_topk_prob", "true"};
   row.text.experts.each = {.up = "layers.{n}.mlp.experts.gate_up_proj",
@@ -393,8 +395,12 @@ constexpr Family nemotron() {
 }
 
 constexpr Family stablelm() {
-  Family row = llama_heads("StableLM", " stablelm ");
+  Family row = variant(llama(), "StableLM", " stablelm ");
   row.rotary = {.default_share = 0.25};
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "layer_norm_eps";
+  row.text.epsilon = 1e-5;
+  row.text.usual = {{{"use_parallel_residual", "false"}, {"qk_layernorm", "false"}}};
   return row;
 }
 
@@ -417,7 +423,7 @@ constexpr Family hunyuan() {
 
 constexpr Family minimax() {
   Family row = head_normed(variant(mixtral(), "MiniMax M2", " minimax_m2 "), false);
-  row.rotary = {.width = "rotary_dim"};
+  row.rotary = {.width = "rotary_dim", .default_base = 5e6};
   row.window = {};
   row.text.epsilon = 1e-6;
   RouterNames& router = row.text.experts.router;
@@ -494,6 +500,7 @@ constexpr Family gemma4() {
 
 constexpr Family gemma3n() {
   Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
+  row.default_shared_keys = 15;
   row.rotary.unwritten = UnwrittenScaling::none;
   row.window = {.default_size = 512, .default_pattern = 5};
   row.full = {};
@@ -501,7 +508,11 @@ constexpr Family gemma3n() {
 }
 
 // The text of a model of vision, some of whose layers read the picture instead.
-constexpr Family mllama() { return llama_heads("Llama 3.2 Vision", " mllama mllama_text_model "); }
+constexpr Family mllama() {
+  Family row = llama_heads("Llama 3.2 Vision", " mllama mllama_text_model ");
+  row.rotary.default_base = 5e5;
+  return row;
+}
 
 constexpr Family glm4_moe() {
   Family row =
@@ -528,8 +539,7 @@ constexpr Family glm4_moe() {
 constexpr Family latent() {
   Family row = without_head_norms(
       variant(glm4_moe(), "Latent attention",
-              " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa glm4_moe_lite "
-              "deepseek_vl_v2 youtu "));
+              " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 deepseek_vl_v2 youtu "));
   row.required = "layers.{n}.self_attn.q_a_proj.weight";
   row.layout = HeadLayout::kLatent;
   row.head_width_key = "qk_head_dim";
@@ -546,12 +556,18 @@ constexpr Family latent() {
   names.others =
       " self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
       "self_attn.indexer.k_norm self_attn.indexer.weights_proj ";
-  row.text.model_types =
-      " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 glm_moe_dsa glm4_moe_lite ";
+  row.text.model_types = " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 ";
   row.text.value = {};
   row.text.epsilon = 1e-6;
   row.text.most_tokens_key = "index_topk";
   row.text.experts.router.optional_correction = true;
+  return row;
+}
+
+// GLM-4.7-Flash and GLM-5.
+constexpr Family glm_latent() {
+  Family row = variant(latent(), "GLM with latent attention", " glm4_moe_lite glm_moe_dsa ");
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -617,8 +633,12 @@ constexpr Family deepseek_heads() {
 }
 
 constexpr Family mistral4() {
-  return heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
-                    " self_attn.o_proj post_attention_layernorm ");
+  Family row = heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
+                          " self_attn.o_proj post_attention_layernorm ");
+  row.rotary.share = {};
+  row.rotary.made_share = true;
+  row.rotary.unwritten = UnwrittenScaling::angles_and_logits;
+  return row;
 }
 
 constexpr Family minicpm3() {
@@ -634,14 +654,22 @@ constexpr Family minicpm3() {
 }
 
 constexpr Family internlm2() {
-  Family row = llama_heads("InternLM2", " internlm2 ");
+  Family row = variant(llama(), "InternLM2", " internlm2 ");
   row.layout = HeadLayout::kInterleaved;
   row.embeddings = "tok_embeddings.weight";
   AttentionNames& names = row.attentions[0];
   names.query_weight = "layers.{n}.attention.wqkv.weight";
   names.key_weight = {};
   names.query_gain = "layers.{n}.attention_norm.weight";
-  names.others = " attention.wo attention.rotary_emb.inv_freq ffn_norm ";
+  names.others = " attention.rotary_emb.inv_freq ";
+  ForwardNames& text = row.text;
+  text.value = {};
+  text.attention_output = "layers.{n}.attention.wo.weight";
+  text.mlp_norm = "layers.{n}.ffn_norm.weight";
+  text.mlp_gate = "layers.{n}.feed_forward.w1.weight";
+  text.mlp_up = "layers.{n}.feed_forward.w3.weight";
+  text.mlp_down = "layers.{n}.feed_forward.w2.weight";
+  text.output = "output.weight";
   return row;
 }
 
@@ -702,18 +730,23 @@ constexpr Family afmoe() {
   return row;
 }
 
-// Norms of a branch's output, which an earlier model of the type "glm" does not have.
-constexpr Family glm4() {
-  Family row = variant(llama(), "GLM-4", " glm glm4 ");
+// GLM-4-9B, in the form of transformers.
+constexpr Family glm() {
+  Family row = variant(llama(), "GLM", " glm ");
   row.rotary = {.default_share = 0.5};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.text.model_types = " glm4 ";
-  row.text.attention_output_norm = "layers.{n}.post_self_attn_layernorm.weight";
-  row.text.mlp_output_norm = "layers.{n}.post_mlp_layernorm.weight";
   row.text.mlp_gate = {};
   row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
   row.text.fused_gate = true;
   row.text.epsilon = 1.5625e-7;
+  return row;
+}
+
+// GLM-4-0414: also norms of its branches' outputs.
+constexpr Family glm4() {
+  Family row = variant(glm(), "GLM-4", " glm4 ");
+  row.text.attention_output_norm = "layers.{n}.post_self_attn_layernorm.weight";
+  row.text.mlp_output_norm = "layers.{n}.post_mlp_layernorm.weight";
   return row;
 }
 
@@ -733,14 +766,12 @@ constexpr Family step3p7() {
   return row;
 }
 
-// The text of a model with vision: GLM-4's names, and another part of the coordinates that turns.
+// The text of models with vision, whose three positions are the same for a token of text: GLM-4, and another part of the
+// coordinates that turns.
 constexpr Family glm_vision() {
-  Family row = llama_heads("GLM-V", " glm4v glm4v_text glm46v glm_ocr glm_ocr_text ");
+  Family row = variant(glm4(), "GLM-V", " glm4v glm4v_text glm46v glm_ocr glm_ocr_text ");
   row.rotary = {.default_share = 0};
-  row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_self_attn_layernorm "
-      "post_mlp_layernorm ";
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -759,9 +790,11 @@ constexpr Family hy3() {
 
 constexpr Family ernie45() {
   Family row =
-      llama_heads("ERNIE 4.5", " ernie4_5 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text ");
+      variant(llama(), "ERNIE 4.5", " ernie4_5 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text ");
   row.rotary.default_base = 5e5;
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.text.model_types = " ernie4_5 ";
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -776,6 +809,7 @@ constexpr Family llava() {
 // Attention and MLP read the same norm.
 constexpr Family cohere() {
   Family row = head_normed(variant(llama(), "Cohere", " cohere "), false);
+  row.rotary.default_base = 0;  // another one by the version of the original's code
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
@@ -792,8 +826,7 @@ constexpr Family cohere() {
 constexpr Family cohere2() {
   Family row = without_head_norms(variant(cohere(), "Cohere 2", " cohere2 "));
   row.text.usual = {};
-  row.rotary.only_local = true;
-  row.rotary.without_window = WithoutWindow::none;
+  row.rotary = {.only_local = true, .without_window = WithoutWindow::none};
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;
 }

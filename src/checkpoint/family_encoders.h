@@ -94,15 +94,26 @@ constexpr Family nomic() {
           .model_types = " nomic_bert ",
           .layout = HeadLayout::kFused,
           .width_key = "n_embd",
-          .pre_norm = {"prenorm", "true"},
           .rotary = {.share = "rotary_emb_fraction", .base = "rotary_emb_base", .default_base = 0},
           .embeddings = "embeddings.word_embeddings.weight",
           .attentions = {{{.query_weight = "encoder.layers.{n}.attn.Wqkv.weight",
-                           .query_gain = "encoder.layers.{n}.norm1.weight",
                            .head_count_key = "n_head",
                            .layer_count_key = "n_layer",
-                           .rotary = RotaryPairs::kHalves,
-                           .others = " attn.out_proj norm2 "}}}};
+                           .rotary = RotaryPairs::kHalves}}},
+          .text = {.type_embedding = "embeddings.token_type_embeddings.weight",
+                   .embedding_norm = "emb_ln.weight",
+                   .attention_output = "encoder.layers.{n}.attn.out_proj.weight",
+                   .attention_end_norm = "encoder.layers.{n}.norm1.weight",
+                   .mlp_end_norm = "encoder.layers.{n}.norm2.weight",
+                   .mlp_gate = "encoder.layers.{n}.mlp.fc12.weight",
+                   .mlp_up = "encoder.layers.{n}.mlp.fc11.weight",
+                   .mlp_down = "encoder.layers.{n}.mlp.fc2.weight",
+                   .length_key = "n_positions",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation = Activation::silu,
+                   .causal = false,
+                   .optional_bias = true,
+                   .usual = {{{"activation_function", "swiglu"}, {"use_rms_norm", "false"}}}}};
 }
 
 // Alibaba's new-impl, whose norms come after its branches. `pack_qkv` has queries, keys and values in one tensor.
@@ -131,18 +142,17 @@ constexpr Family gte_separate() {
 // The type is that of models with BERT's names. Weights without their adapters are those of no task.
 constexpr Family jina3() {
   Family row = nomic();
+  row.text = {};
   row.name = "Jina embeddings 3";
   row.embeddings = "embeddings.word_embeddings.parametrizations.weight.original";
   row.model_types = " xlm-roberta ";
   row.width_key = "hidden_size";
-  row.pre_norm = {};
   row.rotary = {.chosen = {"position_embedding_type", "rotary"},
                 .unchosen = " absolute ",
                 .base = "rotary_emb_base",
                 .default_base = 0};
   AttentionNames& names = row.attentions[0];
   names.query_weight = "encoder.layers.{n}.mixer.Wqkv.parametrizations.weight.original";
-  names.query_gain = {};
   names.others =
       " mixer.Wqkv mixer.Wqkv.parametrizations.weight.0.lora_A "
       "mixer.Wqkv.parametrizations.weight.0.lora_B mixer.out_proj "

@@ -140,8 +140,16 @@ constexpr Family falcon() {
                            .key_head_count_key = "num_kv_heads",
                            .rotary = RotaryPairs::kHalves,
                            // The norm of the MLP is called as that of a smaller model in GGUF.
-                           .others = " self_attention.dense ln_mlp input_layernorm "
-                                     "post_attention_layernorm "}}}};
+                           .others = " input_layernorm post_attention_layernorm "}}},
+          .text = {.attention_output = "h.{n}.self_attention.dense.weight",
+                   .mlp_norm = "h.{n}.ln_mlp.weight",
+                   .mlp_up = "h.{n}.mlp.dense_h_to_4h.weight",
+                   .mlp_down = "h.{n}.mlp.dense_4h_to_h.weight",
+                   .final_norm = "ln_f.weight",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation_key = "activation",
+                   .optional_bias = true,
+                   .parallel = true}};
 }
 
 // One norm for attention and MLP.
@@ -149,7 +157,8 @@ constexpr Family falcon_small() {
   Family row = variant(falcon(), "Falcon 7B", " falcon ");
   row.required = {};
   row.absent = "h.{n}.ln_attn.weight";
-  row.attentions[0].query_gain = "h.{n}.input_layernorm.weight";
+  row.attentions[0].query_gain = row.text.mlp_norm = "h.{n}.input_layernorm.weight";
+  row.text.usual = {{{"parallel_attn", "true"}, {"alibi", "false"}}};
   return row;
 }
 
@@ -198,7 +207,20 @@ constexpr Family gpt_j() {
                            .head_count_key = "n_head",
                            .layer_count_key = "n_layer",
                            .rotary = RotaryPairs::kNeighbours,
-                           .others = " attn attn.masked attn.v_proj attn.out_proj "}}}};
+                           .others = " attn attn.masked "}}},
+          .text = {.value = "h.{n}.attn.v_proj.weight",
+                   .attention_output = "h.{n}.attn.out_proj.weight",
+                   .mlp_norm = "h.{n}.ln_1.weight",  // the same as of attention
+                   .mlp_up = "h.{n}.mlp.fc_in.weight",
+                   .mlp_down = "h.{n}.mlp.fc_out.weight",
+                   .final_norm = "ln_f.weight",
+                   .length_key = "n_positions",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation_key = "activation_function",
+                   .activation = Activation::gelu_new,
+                   .optional_bias = true,
+                   .output_bias = true,
+                   .parallel = true}};
 }
 
 constexpr Family gpt_neo() {
@@ -212,8 +234,20 @@ constexpr Family gpt_neo() {
                            .query_gain = "h.{n}.ln_1.weight",
                            .head_count_key = "num_heads",
                            .layer_count_key = "num_layers",
-                           .others = " attn.attention attn.attention.masked attn.attention.v_proj "
-                                     "attn.attention.out_proj ln_2 "}}}};
+                           .others = " attn.attention attn.attention.masked "}}},
+          .text = {.position_embedding = "wpe.weight",
+                   .value = "h.{n}.attn.attention.v_proj.weight",
+                   .attention_output = "h.{n}.attn.attention.out_proj.weight",
+                   .mlp_norm = "h.{n}.ln_2.weight",
+                   .mlp_up = "h.{n}.mlp.c_fc.weight",
+                   .mlp_down = "h.{n}.mlp.c_proj.weight",
+                   .final_norm = "ln_f.weight",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation_key = "activation_function",
+                   .activation = Activation::gelu_new,
+                   .optional_bias = true,
+                   // In half of its layers queries see no more keys.
+                   .most_tokens_key = "window_size"}};
 }
 
 // LLaMA's attention with GPT-Neo's names.
@@ -227,6 +261,12 @@ constexpr Family exaone3() {
   names.head_count_key = "num_attention_heads";
   names.key_head_count_key = "num_key_value_heads";
   names.rotary = RotaryPairs::kHalves;
+  ForwardNames& text = row.text;
+  text.position_embedding = text.most_tokens_key = {};
+  text.mlp_gate = "h.{n}.mlp.c_fc_0.weight";
+  text.mlp_up = "h.{n}.mlp.c_fc_1.weight";
+  text.norm = NormKind::rms_norm;
+  text.activation = Activation::silu;
   return row;
 }
 

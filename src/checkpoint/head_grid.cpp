@@ -171,17 +171,9 @@ class GridFinder {
       const double given = checked(shared::kKeyHeads, *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else {
-      const std::string_view grouped = family_->grouped_key_heads_key;
-      const bool is_grouped = keys_.flag(grouped).value_or(false);
-      if (grouped.empty() || is_grouped) {
-        const std::string key = key_of_layer(keys_of(layer).key_heads, layer);
-        given_key_heads_ = head_count(keys_for(layer), key, 0);
-      }
-      const std::string_view single = family_->single_key_head_key;
-      if (!given_key_heads_ && !single.empty() && part_.unknown.empty() && !is_grouped &&
-          !keys_.is_off(single)) {
-        given_key_heads_ = 1;
-      }
+      given_key_heads_ =
+          key_head_count(keys_for(layer), *family_, key_of_layer(keys_of(layer).key_heads, layer),
+                         part_.unknown.empty());
     }
   }
 

@@ -82,7 +82,7 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
     return report_products(factors, products, kernel, settings);
   } catch (const InvalidArgument& refusal) {
     throw FormatError(name_of(factors),
-                      std::string("its weights are too large: ") + refusal.what());
+                      std::string("its traces are out of the range of the theory: ") + refusal.what());
   }
 }
 

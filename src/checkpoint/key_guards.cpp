@@ -51,9 +51,11 @@ constexpr std::array kGuards{
     Guard{"use_query_key_norm", Effect::gains, kNormed},
     Guard{"qk_layernorm", Effect::gains, kNormed},
     Guard{"do_layer_norm_before", Effect::gains, kOn},
+    Guard{"prenorm", Effect::gains, kOff},
     Guard{"apply_residual_connection_post_layernorm", Effect::gains, kOff},
     Guard{"rotary*_dim", Effect::turns, " d_h "},
     Guard{"rotary*scale_base", Effect::turns, kNone},
+    Guard{"rotary_scaling_factor", Effect::turns, kOne},
     Guard{"rotary_pct", Effect::turns, kShare},
     Guard{"rotary_percent*", Effect::turns, kShare},
     Guard{"rotary_emb_fraction", Effect::turns, kShare},
@@ -302,7 +304,8 @@ class KeyGuards {
   void check_layer_types(const std::string& list) const {
     constexpr std::string_view kSoftmax =
         " full_attention sliding_attention chunked_attention attention minimax_m3_sparse "
-        "compressed_sparse_attention heavily_compressed_attention ";
+        "deepseek_sparse_attention indexed_attention compressed_sparse_attention "
+        "heavily_compressed_attention ";
     const std::string all = keys_.value(list);
     if (!all.empty() && all != "an array") {
       throw FormatError(keys_.path(list),
@@ -323,7 +326,9 @@ class KeyGuards {
   void check_positions(const std::string& key) const {
     if (!claims_.turns || is_known(key)) return;
     const std::string value = keys_.value(key);
-    const bool rotary = lists(" rope rotary rotary_half ", value);
+    const bool neighbours = stack_.stack.names->rotary == RotaryPairs::kNeighbours;
+    const bool rotary =
+        lists(" rope rotary rotary_half ", value) || (neighbours && value == "rope_gptj");
     if (rotary == turns() && value != "alibi") return;
     throw FormatError(keys_.path(key), "it must " + std::string(turns() ? "" : "not ") +
                                            "be rotary" + (turns() ? "" : " or alibi") +

@@ -23,6 +23,8 @@ constexpr std::array kParts{
     Part{"multi-head latent attention",
          {".kv_a_proj_with_mqa.", ".kv_b_proj."},
          [](const Family& family) { return family.latent(); }},
+    Part{"latent attention as mlx-lm splits it, to be converted back to 'kv_b_proj'",
+         {".self_attn.embed_q.", ".self_attn.unembed_out."}},
     Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};

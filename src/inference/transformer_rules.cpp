@@ -180,7 +180,7 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
   std::uint64_t shared = *heads;
-  if (const auto told = head_count(keys, key_heads, 0)) {
+  if (const auto told = key_head_count(keys, *match_.family, key_heads, /*known=*/true)) {
     shared = *told;
   } else if (!key_heads.empty() && !fused) {
     const Index outputs = sides(attention().key_weight, layer)[1];

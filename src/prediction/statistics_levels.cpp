@@ -82,7 +82,7 @@ HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, i
     return {moments, propagate(kernel, moments.traces, temperature).localization};
   } catch (const InvalidArgument& refusal) {
     throw FormatError("layer " + std::to_string(layer) + " head " + std::to_string(number),
-                      std::string("its weights are too large: ") + refusal.what());
+                      std::string("its traces are out of the range of the theory: ") + refusal.what());
   }
 }
 

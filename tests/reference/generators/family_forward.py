@@ -1194,22 +1194,115 @@ class Phi3(Llama):
         return self.linear(p + "down_proj", silu(gate) * up)
 
 
-class Glm4(Phi3):
-    """Norms of the outputs of attention and MLP; a half of a head's coordinates turns, in neighbours."""
+class Glm(Phi3):
+    """Separate projections; a half of a head's coordinates turns, in neighbours."""
 
-    config = {**ROTARY, "model_type": "glm4", "hidden_act": "silu", "partial_rotary_factor": 0.5}
+    config = {**ROTARY, "model_type": "glm", "hidden_act": "silu", "partial_rotary_factor": 0.5}
     query_bias = True
-    norms = ["input_layernorm", "post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm"]
     add_projections, projections = Llama.add_projections, Llama.projections
 
     def turned(self, p, x):
         return np.concatenate([rotated_neighbours(x[..., :2], self.config["rope_theta"]), x[..., 2:]], axis=-1)
+
+
+class Glm4(Glm):
+    """Norms of the outputs of attention and MLP."""
+
+    config = {**Glm.config, "model_type": "glm4"}
+    norms = ["input_layernorm", "post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm"]
 
     def block(self, p, x):
         read = self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
         x = x + self.rms_norm(p + "post_self_attn_layernorm", read)
         hidden = self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
         return x + self.rms_norm(p + "post_mlp_layernorm", hidden)
+
+
+class Glm4v(Glm4):
+    """The same beside a vision model; the three positions of a token of text are the same."""
+
+    config = {**Glm4.config, "model_type": "glm4v_text", "tie_word_embeddings": False}
+    config |= {"rope_scaling": {"rope_type": "default", "mrope_section": [1]}}
+
+    def result(self):
+        return beside_vision("glm4v", super().result())
+
+
+class Ernie45(PlainLlama):
+    """Neighbouring coordinates are turned; all linear maps have biases."""
+
+    config = {**ROTARY, "model_type": "ernie4_5", "hidden_act": "silu", "use_bias": True}
+    config |= {"tie_word_embeddings": True}
+
+    def add_linear(self, name, outputs, inputs, bias=True):
+        super().add_linear(name, outputs, inputs, True)
+
+    def turned(self, p, x):
+        return rotated_neighbours(x, self.config["rope_theta"])
+
+
+class StableLm(PlainLlama):
+    """LayerNorms; a half of a head's coordinates turns."""
+
+    config = {**ROTARY, "model_type": "stablelm", "hidden_act": "silu", "layer_norm_eps": 1e-3}
+    config |= {"partial_rotary_factor": 0.5, "use_parallel_residual": False, "qk_layernorm": False}
+    query_bias = True
+
+    def add_norm(self, name, size=WIDTH, bias=True, mean=1.0):
+        super().add_norm(name, size, True, mean)
+
+    def rms_norm(self, name, x):
+        return self.norm(name, x)
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], 2)
+
+
+def renamed(found, names, keys):
+    """The tensors and keys of config.json under other names."""
+    for row in found["tensors"]:
+        for name, other in names.items():
+            row["name"] = row["name"].replace(name, other)
+    config = {keys.get(key, key): value for key, value in found["config"].items()}
+    return {**found, "config": config}
+
+
+def split_groups(fused, groups, width):
+    """Queries, keys and values of each group one after another: tokens x heads x coordinates each."""
+    parts = fused.reshape(len(fused), groups, -1, width)
+    return [parts[:, :, :-2].reshape(len(fused), -1, width), parts[:, :, -2], parts[:, :, -1]]
+
+
+class InternLm2(PlainLlama):
+    """One map of queries, keys and values."""
+
+    config = {**ROTARY, "model_type": "internlm2", "hidden_act": "silu", "tie_word_embeddings": False}
+
+    def add_projections(self, p, groups):
+        self.add_linear(p + "wqkv", (HEADS + 2 * groups) * self.width, WIDTH)
+
+    def projections(self, p, x):
+        return split_groups(self.linear(p + "wqkv", x), self.config["num_key_value_heads"], self.width)
+
+    def result(self):
+        names = {"embed_tokens": "tok_embeddings", "self_attn.o_proj": "attention.wo", "self_attn": "attention"}
+        names |= {"input_layernorm": "attention_norm", "post_attention_layernorm": "ffn_norm", "lm_head": "output"}
+        names |= {"mlp.gate_proj": "feed_forward.w1", "mlp.up_proj": "feed_forward.w3"}
+        return renamed(super().result(), {**names, "mlp.down_proj": "feed_forward.w2"}, {})
+
+
+class Exaone3(PlainLlama):
+    """LLaMA under other names."""
+
+    config = {**ROTARY, "model_type": "exaone", "hidden_act": "silu", "tie_word_embeddings": False}
+
+    def result(self):
+        names = {"model.embed_tokens": "transformer.wte", "model.layers": "transformer.h", "model.norm": "transformer.ln_f"}
+        names |= {"self_attn.o_proj": "attn.attention.out_proj", "self_attn": "attn.attention"}
+        names |= {"input_layernorm": "ln_1", "post_attention_layernorm": "ln_2", "gate_proj": "c_fc_0"}
+        names |= {"up_proj": "c_fc_1", "down_proj": "c_proj"}
+        keys = {"rms_norm_eps": "layer_norm_epsilon", "hidden_act": "activation_function"}
+        return renamed(super().result(), names, keys)
 
 
 class SeedOss(Qwen2):
@@ -1273,6 +1366,149 @@ class NeoX(Model):
 
 class SequentialNeoX(NeoX):
     config = {**NeoX.config, "use_parallel_residual": False}
+
+
+class Falcon7b(Model):
+    """Attention and MLP read the same norm; all heads share the last two widths, those of key and value."""
+
+    config = {
+        "model_type": "falcon",
+        "num_attention_heads": HEADS,
+        "layer_norm_epsilon": 1e-3,
+        "rope_theta": 50.0,
+        "multi_query": True,
+        "new_decoder_architecture": False,
+        "parallel_attn": True,
+        "bias": False,
+        "alibi": False,
+    }
+    prefix, layers = "transformer.", "h."
+    norms, groups = ["input_layernorm", "input_layernorm"], 1
+
+    def build(self):
+        self.tensor("transformer.word_embeddings.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"transformer.h.{layer}."
+            for name in sorted(set(self.norms)):
+                self.add_norm(p + name, bias=True)
+            self.add_linear(p + "self_attention.query_key_value", (HEADS + 2 * self.groups) * HEAD_WIDTH, WIDTH)
+            self.add_linear(p + "self_attention.dense", WIDTH, WIDTH)
+            self.add_linear(p + "mlp.dense_h_to_4h", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.dense_4h_to_h", WIDTH, HIDDEN)
+        self.add_norm("transformer.ln_f", bias=True)
+
+    def embedded(self, ids):
+        return self.w["transformer.word_embeddings.weight"][ids]
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def attention(self, p, x):
+        q, k, v = split_groups(self.linear(p + "query_key_value", x), self.groups, HEAD_WIDTH)
+        q, k = (rotated(part, self.config["rope_theta"], HEAD_WIDTH) for part in (q, k))
+        return self.linear(p + "dense", attend(q, k, v, HEAD_WIDTH**-0.5))
+
+    def block(self, p, x):
+        read = self.attention(p + "self_attention.", self.norm(p + self.norms[0], x))
+        hidden = gelu(self.linear(p + "mlp.dense_h_to_4h", self.norm(p + self.norms[1], x)))
+        return x + read + self.linear(p + "mlp.dense_4h_to_h", hidden)
+
+    def logits(self, x):
+        return self.norm("transformer.ln_f", x) @ self.w["transformer.word_embeddings.weight"].T
+
+
+class Falcon(Falcon7b):
+    """A norm each for attention and MLP; grouped keys."""
+
+    config = {**Falcon7b.config, "new_decoder_architecture": True, "num_kv_heads": 2}
+    norms, groups = ["ln_attn", "ln_mlp"], 2
+
+
+class GptJ(Model):
+    """Attention and MLP read the same norm; neighbours turn in a part of each head; the output map has a bias."""
+
+    config = {
+        "model_type": "gptj",
+        "n_head": HEADS,
+        "rotary_dim": 2,
+        "layer_norm_epsilon": 1e-3,
+        "activation_function": "gelu_new",
+        "tie_word_embeddings": False,
+    }
+    prefix, layers = "transformer.", "h."
+    attention_names, mlp_names = "attn.", ["mlp.fc_in", "mlp.fc_out"]
+    norms, output_biases = ["ln_1"], False
+
+    def build(self):
+        self.tensor("transformer.wte.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"transformer.h.{layer}."
+            for name in self.norms:
+                self.add_norm(p + name, bias=True)
+            for name in ("q_proj", "k_proj", "v_proj"):
+                self.add_linear(p + self.attention_names + name, WIDTH, WIDTH)
+            self.add_linear(p + self.attention_names + "out_proj", WIDTH, WIDTH, self.output_biases)
+            self.add_linear(p + self.mlp_names[0], HIDDEN, WIDTH, True)
+            self.add_linear(p + self.mlp_names[1], WIDTH, HIDDEN, True)
+        self.add_norm("transformer.ln_f", bias=True)
+        self.add_ends()
+
+    def add_ends(self):
+        self.add_linear("lm_head", VOCABULARY, WIDTH, True)
+
+    def embedded(self, ids):
+        return self.w["transformer.wte.weight"][ids]
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def projections(self, p, x):
+        return self.heads_of([f"{p}{self.attention_names}{name}_proj" for name in "qkv"], x)
+
+    def mlp(self, p, x):
+        return self.linear(p + self.mlp_names[1], gelu_tanh(self.linear(p + self.mlp_names[0], x)))
+
+    def block(self, p, x):
+        y = self.norm(p + "ln_1", x)
+        q, k, v = self.projections(p, y)
+        turned = self.config["rotary_dim"]
+        q, k = (
+            np.concatenate([rotated_neighbours(part[..., :turned], 10000.0), part[..., turned:]], axis=-1)
+            for part in (q, k)
+        )
+        return x + self.linear(p + "attn.out_proj", attend(q, k, v, HEAD_WIDTH**-0.5)) + self.mlp(p, y)
+
+    def logits(self, x):
+        return self.linear("lm_head", self.norm("transformer.ln_f", x))
+
+
+class GptNeo(GptJ):
+    """Learned positions, logits as they are, and windows as long as the passage."""
+
+    config = {
+        "model_type": "gpt_neo",
+        "num_heads": HEADS,
+        "layer_norm_epsilon": 1e-3,
+        "activation_function": "gelu_new",
+        "attention_layers": ["global", "local"],
+        "window_size": len(IDS),
+    }
+    attention_names, mlp_names = "attn.attention.", ["mlp.c_fc", "mlp.c_proj"]
+    norms, output_biases = ["ln_1", "ln_2"], True
+
+    def add_ends(self):
+        self.tensor("transformer.wpe.weight", [12, WIDTH], 1.0)
+
+    def embedded(self, ids):
+        return super().embedded(ids) + self.w["transformer.wpe.weight"][: len(ids)]
+
+    def block(self, p, x):
+        q, k, v = self.projections(p, self.norm(p + "ln_1", x))
+        x = x + self.linear(p + "attn.attention.out_proj", attend(q, k, v, 1.0))
+        return x + self.mlp(p, self.norm(p + "ln_2", x))
+
+    def logits(self, x):
+        return self.norm("transformer.ln_f", x) @ self.w["transformer.wte.weight"].T
 
 
 class Opt(Model):
@@ -1585,6 +1821,52 @@ class DeepseekOcr(MixtureOfExperts):
         return {**found, "config": {"model_type": "deepseek_vl_v2", "language_config": found["config"]}}
 
 
+class Nomic(Model):
+    """An encoder with rotary positions and gates, and norms after its branches."""
+
+    config = {
+        "model_type": "nomic_bert",
+        "n_head": HEADS,
+        "n_embd": WIDTH,
+        "prenorm": False,
+        "layer_norm_epsilon": 1e-3,
+        "rotary_emb_base": 50,
+        "rotary_emb_fraction": 1.0,
+        "rotary_scaling_factor": None,
+        "activation_function": "swiglu",
+    }
+    prefix, layers = "encoder.", "layers."
+
+    def build(self):
+        self.tensor("embeddings.word_embeddings.weight", [VOCABULARY, WIDTH], 1.0)
+        self.tensor("embeddings.token_type_embeddings.weight", [2, WIDTH], 1.0)
+        self.add_norm("emb_ln", bias=True)
+        for layer in range(LAYERS):
+            p = f"encoder.layers.{layer}."
+            self.add_linear(p + "attn.Wqkv", 3 * WIDTH, WIDTH)
+            self.add_linear(p + "attn.out_proj", WIDTH, WIDTH)
+            self.add_linear(p + "mlp.fc11", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.fc12", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.fc2", WIDTH, HIDDEN)
+            self.add_norm(p + "norm1", bias=True)
+            self.add_norm(p + "norm2", bias=True)
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def embedded(self, ids):
+        types = self.w["embeddings.token_type_embeddings.weight"][0]
+        return self.norm("emb_ln", self.w["embeddings.word_embeddings.weight"][ids] + types)
+
+    def block(self, p, x):
+        q, k, v = (part.reshape(len(x), HEADS, -1) for part in np.split(self.linear(p + "attn.Wqkv", x), 3, axis=1))
+        q, k = (rotated(part, self.config["rotary_emb_base"], HEAD_WIDTH) for part in (q, k))
+        read = self.linear(p + "attn.out_proj", attend(q, k, v, HEAD_WIDTH**-0.5, causal=False))
+        x = self.norm(p + "norm1", x + read)
+        hidden = self.linear(p + "mlp.fc11", x) * silu(self.linear(p + "mlp.fc12", x))
+        return self.norm(p + "norm2", x + self.linear(p + "mlp.fc2", hidden))
+
+
 class UseLite(Model):
     """The first layer reads narrower tokens: its heads are narrower too, and a linear map on its skip connection makes
     the tokens wider. Linear maps are inputs x outputs, as in the graph."""
@@ -1660,7 +1942,17 @@ def generate():
         "SmolLM3": [SmolLM3().result()],
         "Cohere": [Cohere().result()],
         "Cohere 2": [Cohere2().result()],
+        "GLM": [Glm().result()],
         "GLM-4": [Glm4().result()],
+        "GLM-V": [Glm4v().result()],
+        "ERNIE 4.5": [Ernie45().result()],
+        "StableLM": [StableLm().result()],
+        "InternLM2": [InternLm2().result()],
+        "EXAONE 3": [Exaone3().result()],
+        "Falcon": [Falcon().result()],
+        "Falcon 7B": [Falcon7b().result()],
+        "GPT-J": [GptJ().result()],
+        "GPT-Neo": [GptNeo().result()],
         "Ministral 3": [Ministral3().result()],
         "LLaVA": [Llava().result()],
         "gpt-oss": [GptOss().result()],
@@ -1670,9 +1962,11 @@ def generate():
         "Granite 4": [Granite4().result(), DenseGranite4().result()],
         "Latent attention": [
             DeepseekV3().result(),
-            of_type("kimi_k2", DeepseekV3().result()),
-            of_type("deepseek_v32", DeepseekV3().result(), **selecting),
             as_text_of("kimi_k25", of_type("kimi_k2", DeepseekV3().result()), ()),
+            of_type("deepseek_v32", DeepseekV3().result(), **selecting),
+            of_type("kimi_k2", DeepseekV3().result()),
+        ],
+        "GLM with latent attention": [
             of_type("glm_moe_dsa", Glm47Flash().result(), **selecting),
             Glm47Flash().result(),
         ],
@@ -1696,6 +1990,7 @@ def generate():
         "SigLIP": [Siglip().result()],
         "Qwen 1": [Qwen1().result()],
         "ALBERT": [Albert().result()],
+        "Nomic": [Nomic().result()],
         "ModernBERT": [ModernBert().result()],
         "USE-lite": [UseLite().result()],
     }
