@@ -539,6 +539,9 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
               R"(,"layer_types":["full_attention","sliding_attention"],)"
               R"("mlp_layer_types":["dense","sparse"])"));
   check(llama("Phi MoE", "phimoe", R"(,"rope_theta":1e4)"));
+  Model olmo = llama("OLMo", "olmo");
+  olmo.stacks[0].gain = {};
+  check(olmo);
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
   Model minimax = llama("MiniMax M3", "minimax_m3", R"(,"rotary_dim":2)");
   minimax.stacks[0].gain_plus_one = true;
@@ -720,6 +723,8 @@ TEST_CASE("decoders of one fused tensor: BLOOM, Falcon, MPT, ChatGLM, StarCoder,
   ling.stacks[0].query_norm = "model.layers.{n}.attention.query_layernorm.weight";
   ling.stacks[0].key_norm = "model.layers.{n}.attention.key_layernorm.weight";
   check(ling);
+  // As in GGUF.
+  check(llama("Ling with separate projections", "bailing_moe"));
 }
 
 TEST_CASE(
@@ -811,7 +816,8 @@ TEST_CASE("encoders with positions in their heads: ESM and RoFormer") {
 }
 
 TEST_CASE(
-    "encoders with rotary positions and norms after their branches: GTE and Jina embeddings 3") {
+    "encoders with positions in their heads and norms after their branches: GTE, Jina embeddings 2 "
+    "and 3") {
   const std::string layer = "new.encoder.layer.{n}.attention.";
   for (const std::string positions : {"rope", "absolute"}) {
     const bool turns = positions == "rope";
@@ -852,6 +858,13 @@ TEST_CASE(
   const Config untold = Config::parse(two_heads("new"));
   CHECK(failure_of([&] { HeadScan(open(write(separate, "F32")), &untold); }).item ==
         "position_embedding_type");
+  const std::string attention = "bert.encoder.layer.{n}.attention.self.";
+  check({"Jina embeddings 2",
+         two_heads("bert", R"(,"position_embedding_type":"alibi")"),
+         HeadLayout::kSeparate,
+         {{.query = attention + "query.weight", .key = attention + "key.weight"}},
+         {"bert.encoder.layer.0.mlp.gated_layers.weight", "bert.encoder.layer.0.mlp.wo.weight",
+          "bert.encoder.layer.1.mlp.wo.weight"}});
   const std::string jina = R"(,"position_embedding_type":"rotary","rotary_emb_base":20000)";
   const std::string wqkv = "roberta.encoder.layers.{n}.mixer.Wqkv.";
   const Model model{"Jina embeddings 3",

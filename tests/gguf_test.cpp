@@ -2,6 +2,7 @@
 // is refused.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "catch.h"
@@ -355,15 +357,19 @@ TEST_CASE("OLMo 3, lists of one count, and switches of attention are read from G
   CHECK(read_config(files_of(llama_gguf().flag("llama.attention.causal", false)))
             ->flag("is_causal") == false);
   // Granite 4 has a count of key heads for each layer.
-  const auto by_layer = [](const std::vector<std::int32_t>& counts) {
+  const auto by_layer = [](const std::vector<std::int32_t>& counts, std::size_t layer = 0) {
     GgufWriter writer;
     writer.text("general.architecture", "llama").integer("llama.attention.head_count", 1);
     writer.list("llama.attention.head_count_kv", counts);
-    writer.tensor("blk.0.attn_k.weight", {4, 4}, 0, Bytes(64));
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    writer.tensor(block + "attn_k.weight", {4, 4}, 0, Bytes(64));
     return failure_of([&] { open_tensors(files_of(writer)); }).item;
   };
   CHECK(by_layer({1, 1}).empty());
-  CHECK(by_layer({1, 2}) == "blk.0.attn_k.weight");
+  CHECK(by_layer({1, 3}).empty());
+  CHECK(by_layer({1, 3}, 1) == "blk.1.attn_k.weight");
+  for (const std::int32_t wrong : {0, -1, 4}) CHECK(by_layer({wrong, 1}) == "blk.0.attn_k.weight");
+  CHECK(by_layer({1, 1}, 2) == "blk.2.attn_k.weight");
 }
 
 TEST_CASE("GGUF rows whose order depends on missing metadata are refused", "[gguf]") {
@@ -542,6 +548,8 @@ struct ConvertedHeads {
   std::vector<std::string> others = {};  ///< vectors of the file that leave the heads as they are
   std::string heads_key = "num_attention_heads", layers_key = "num_hidden_layers";
   int offset = 3;
+  float base = 50;  ///< in the file
+  bool folded = true;
 };
 
 const std::string kOfLayer = "model.layers.{n}.";
@@ -556,10 +564,12 @@ std::map<std::string, std::string> llama_like(const std::map<std::string, std::s
   return names;
 }
 
-std::vector<Eigen::MatrixXd> logit_matrices(const CheckpointFiles& files, int offset) {
+std::vector<Eigen::MatrixXd> logit_matrices(const CheckpointFiles& files, int offset,
+                                            bool folded = true) {
   const std::optional<Config> config = read_config(files);
   REQUIRE(config);
-  HeadScan scan(open_tensors(files), &*config, {.offset = {static_cast<double>(offset)}});
+  HeadScan scan(open_tensors(files), &*config,
+                {.fold_gains = folded, .offset = {static_cast<double>(offset)}});
   std::vector<Eigen::MatrixXd> found;
   while (static_cast<int>(found.size()) < scan.total_heads()) {
     for (const ScannedHead& head : scan.advance(0)) {
@@ -590,7 +600,7 @@ void check_heads(const ConvertedHeads& kind) {
   file.integer(prefix + "embedding_length", kWidth).integer(prefix + "block_count", 2);
   file.integer(prefix + "attention.head_count", kHeads);
   file.integer(prefix + "context_length", 64);
-  file.number(prefix + "rope.freq_base", 50);
+  file.number(prefix + "rope.freq_base", kind.base);
   kind.metadata(file, prefix);
   const auto shift = [&](std::vector<double> values) {
     for (double& value : values) value += kind.whole_gains ? 1 : 0;
@@ -605,11 +615,13 @@ void check_heads(const ConvertedHeads& kind) {
       to.replace(mark, 3, std::to_string(layer));
       file.tensor(block + from + ".weight", shape, 0, encode("F32", stored));
       if (kind.transposed && shape.size() == 2) std::swap(shape[0], shape[1]);
-      original.add_raw(to + ".weight", "F32", shape, encode("F32", values));
+      if (!to.ends_with(".original")) to += ".weight";
+      original.add_raw(to, "F32", shape, encode("F32", values));
     };
     const double phase = layer;
     const std::vector<double> gains = wave(kWidth, phase + 0.1, kind.whole_gains ? 0.25 : 1.25);
     if (kind.names.contains("attn_norm")) add("attn_norm", {kWidth}, gains, shift(gains));
+    if (kind.names.contains("ffn_down")) add("ffn_down", {1, kWidth}, gains, gains);
     if (kind.fused) {
       const std::size_t all = (kHeads + 2 * kind.key_heads) * kHeadWidth;
       const std::vector<double> rows = wave(all * kWidth, phase + 0.7);
@@ -643,13 +655,16 @@ void check_heads(const ConvertedHeads& kind) {
   Bytes text;
   for (const char c : config) text.push_back(static_cast<std::byte>(c));
   files.config = std::make_shared<MemorySource>("config.json", text);
-  const auto expected = logit_matrices(files, kind.offset);
-  const auto found = logit_matrices(files_of(file), kind.offset);
-  REQUIRE(found.size() == expected.size());
-  REQUIRE(found.size() == 2 * kHeads);
-  for (std::size_t head = 0; head < found.size(); ++head) {
-    CHECK(expected[head].norm() > 0.01);
-    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  for (const int offset : {0, kind.offset}) {
+    CAPTURE(offset);
+    const auto expected = logit_matrices(files, offset, kind.folded);
+    const auto found = logit_matrices(files_of(file), offset, kind.folded);
+    REQUIRE(found.size() == expected.size());
+    REQUIRE(found.size() == 2 * kHeads);
+    for (std::size_t head = 0; head < found.size(); ++head) {
+      CHECK(expected[head].norm() > 0.01);
+      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+    }
   }
 }
 
@@ -672,6 +687,12 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
     it.integer(prefix + "rope.dimension_count", 2);
     it.list(prefix + "rope.dimension_sections", std::vector<std::int32_t>{1, 0, 0, 0});
   };
+  const auto unscaled = [](GgufWriter& it, const std::string& prefix) {
+    it.text(prefix + "rope.scaling.type", "none").number(prefix + "rope.scaling.factor", 1);
+    it.integer(prefix + "rope.scaling.original_context_length", 262144);
+  };
+  const std::map<std::string, std::string> hunyuan{{"attn_q_norm", "self_attn.query_layernorm"},
+                                                   {"attn_k_norm", "self_attn.key_layernorm"}};
   const std::string turned = R"(,"partial_rotary_factor":0.5)";
   const std::vector<std::string> experts{"exp_probs_b.bias", "ffn_gate_inp.weight"};
   const std::vector<ConvertedHeads> kinds{
@@ -741,6 +762,46 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .metadata = by_layer,
        .names = llama_like({}),
        .neighbours = true},
+      {.architecture = "llama-embed",
+       .model_type = "llama",
+       .metadata = [](GgufWriter& it,
+                      const std::string& prefix) { it.flag(prefix + "attention.causal", false); },
+       .names = llama_like({}),
+       .neighbours = true},
+      {.architecture = "olmo",
+       .model_type = "olmo",
+       .names = {{"attn_q", kOfLayer + "self_attn.q_proj"},
+                 {"attn_k", kOfLayer + "self_attn.k_proj"}},
+       .neighbours = true,
+       .others = {"attn_v.weight", "attn_output.weight"}},
+      {.architecture = "phimoe",
+       .model_type = "phimoe",
+       .metadata = windows,
+       .names = llama_like({}),
+       .others = {"ffn_norm.weight", "ffn_gate_inp.weight"}},
+      // Its converter multiplies the base by alpha^(d_h/(d_h - 2)).
+      {.architecture = "hunyuan-dense",
+       .model_type = "hunyuan_v1_dense",
+       .config = R"(,"rope_scaling":{"type":"dynamic","alpha":9,"factor":1})",
+       .metadata = unscaled,
+       .names = llama_like({}),
+       .others = {"ffn_norm.weight"},
+       .base = 50 * 81},
+      {.architecture = "hunyuan-dense",
+       .model_type = "hunyuan_v1_dense",
+       .metadata = unscaled,
+       .names = llama_like(hunyuan),
+       .head_norms = true,
+       .folded = false},
+      {.architecture = "hunyuan-moe",
+       .model_type = "hunyuan_v1_moe",
+       .config = R"(,"rope_scaling":{"type":"dynamic","alpha":9,"factor":1})",
+       .metadata = unscaled,
+       .names = llama_like(hunyuan),
+       .head_norms = true,
+       .others = {"ffn_gate_inp.weight", "ffn_gate_shexp.weight"},
+       .base = 50 * 81,
+       .folded = false},
       {.architecture = "minimax-m3",
        .model_type = "minimax_m3",
        .config = R"(,"rotary_dim":2)",
@@ -958,6 +1019,21 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .heads_key = "n_head",
        .layers_key = "n_layer",
        .offset = 0},
+      {.architecture = "jina-bert-v2",
+       .model_type = "bert",
+       .config = R"(,"position_embedding_type":"alibi")",
+       .metadata = [](GgufWriter& it,
+                      const std::string& prefix) { it.flag(prefix + "attention.causal", false); },
+       .names = {{"attn_q", "encoder.layer.{n}.attention.self.query"},
+                 {"attn_k", "encoder.layer.{n}.attention.self.key"},
+                 {"ffn_down", "encoder.layer.{n}.mlp.wo"}},
+       .others = {"attn_output_norm.weight", "layer_output_norm.weight", "ffn_up.weight"}},
+      {.architecture = "jina-bert-v3",
+       .model_type = "xlm-roberta",
+       .config = R"(,"position_embedding_type":"rotary","rotary_emb_base":50)",
+       .names = {{"attn_qkv", "encoder.layers.{n}.mixer.Wqkv.parametrizations.weight.original"}},
+       .fused = true,
+       .others = {"attn_output_norm.weight", "layer_output_norm.weight"}},
       {.architecture = "nomic-bert",
        .model_type = "nomic_bert",
        .config = R"(,"prenorm":false,"rotary_emb_base":50)",
@@ -989,6 +1065,138 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .fused = true},
   };
   for (const ConvertedHeads& kind : kinds) check_heads(kind);
+}
+
+namespace {
+
+CheckpointFiles safetensors_of(const SafetensorsWriter& writer, const std::string& config) {
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", writer.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : config) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  return files;
+}
+
+std::vector<HeadFactors> factors_of(const CheckpointFiles& files, double offset) {
+  const std::optional<Config> config = read_config(files);
+  REQUIRE(config);
+  HeadScan scan(open_tensors(files), &*config, {.offset = {offset}});
+  std::vector<HeadFactors> found;
+  while (static_cast<int>(found.size()) < scan.total_heads())
+    for (const ScannedHead& head : scan.advance(0)) found.push_back(in_double(head));
+  return found;
+}
+
+/// A layer of two heads of width 4 that share `key_heads`, whose queries, keys and values are one tensor of the checkpoint
+/// and several of the file.
+void check_split(const std::string& architecture, const std::string& whole, std::size_t key_heads,
+                 std::size_t width, const std::string& config) {
+  CAPTURE(architecture);
+  constexpr std::size_t kQueries = 8;
+  const std::size_t keys = 4 * key_heads;
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", architecture);
+  for (const auto& [key, value] : {std::pair("embedding_length", width),
+                                   {"block_count", std::size_t{1}},
+                                   {"attention.head_count", std::size_t{2}},
+                                   {"attention.head_count_kv", key_heads},
+                                   {"attention.key_length", std::size_t{4}},
+                                   {"rope.dimension_count", std::size_t{4}}})
+    file.integer(architecture + "." + key, static_cast<std::uint32_t>(value));
+  const std::vector<double> rows = wave((kQueries + 2 * keys) * width, 0.7),
+                            gains = wave(width, 0.1, 1.25);
+  const auto part = [&](std::size_t first, std::size_t count) {
+    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(first * width);
+    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(count * width));
+  };
+  file.tensor("blk.0.attn_norm.weight", {width}, 0, encode("F32", gains));
+  file.tensor("blk.0.attn_q.weight", {kQueries, width}, 0,
+              encode("F32", with_neighbours(part(0, kQueries), 2, kQueries)));
+  file.tensor("blk.0.attn_k.weight", {keys, width}, 0,
+              encode("F32", with_neighbours(part(kQueries, keys), key_heads, keys)));
+  file.tensor("blk.0.attn_v.weight", {keys, width}, 0, encode("F32", part(kQueries + keys, keys)));
+  original.add_raw("model.layers.0.input_layernorm.weight", "F32", {width}, encode("F32", gains));
+  original.add_raw("model.layers.0." + whole, "F32", {kQueries + 2 * keys, width},
+                   encode("F32", rows));
+  for (const int offset : {0, 3}) {
+    CAPTURE(offset);
+    const auto expected = factors_of(safetensors_of(original, config), offset),
+               found = factors_of(files_of(file), offset);
+    REQUIRE(found.size() == 2);
+    REQUIRE(expected.size() == 2);
+    for (std::size_t head = 0; head < 2; ++head) {
+      CHECK(found[head].query.isApprox(expected[head].query, 1e-6));
+      CHECK(found[head].key.isApprox(expected[head].key, 1e-6));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("queries, keys and values that are one tensor of the checkpoint may be several in GGUF",
+          "[gguf]") {
+  check_split("bailingmoe", "attention.query_key_value.weight", 1, 8,
+              R"({"model_type":"bailing_moe","num_attention_heads":2,"num_key_value_heads":1,
+              "num_hidden_layers":1,"hidden_size":8,"head_dim":4})");
+  // Only the narrower one turns.
+  for (const std::size_t width : {4096, 5120})
+    check_split("baichuan", "self_attn.W_pack.weight", 2, width,
+                R"({"model_type":"baichuan","num_attention_heads":2,"num_hidden_layers":1,
+                "head_dim":4,"hidden_size":)" +
+                    std::to_string(width) + "}");
+}
+
+TEST_CASE("layers of a GGUF file may have other numbers of key heads", "[gguf]") {
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", "deci").integer("deci.embedding_length", 16);
+  file.integer("deci.block_count", 4).integer("deci.attention.key_length", 4);
+  file.list("deci.attention.head_count", std::vector<std::int32_t>{4, 0, 4, 4});
+  file.list("deci.attention.head_count_kv", std::vector<std::int32_t>{4, 0, 2, 1});
+  file.number("deci.rope.freq_base", 50);
+  for (const auto& [layer, key_heads] : {std::pair<int, std::size_t>{0, 4}, {2, 2}, {3, 1}}) {
+    const std::string block = "blk." + std::to_string(layer) + ".",
+                      to = "model.layers." + std::to_string(layer) + ".";
+    const std::vector<double> gains = wave(16, layer + 0.1, 1.25);
+    file.tensor(block + "attn_norm.weight", {16}, 0, encode("F32", gains));
+    original.add_raw(to + "input_layernorm.weight", "F32", {16}, encode("F32", gains));
+    for (const auto& [from, name, heads] :
+         {std::tuple("attn_q", "q_proj", std::size_t{4}), {"attn_k", "k_proj", key_heads}}) {
+      const std::vector<double> rows = wave(4 * heads * 16, layer + 0.3 * std::strlen(from));
+      file.tensor(block + from + ".weight", {4 * heads, 16}, 0,
+                  encode("F32", with_neighbours(rows, heads, 4 * heads)));
+      original.add_raw(to + "self_attn." + name + ".weight", "F32", {4 * heads, 16},
+                       encode("F32", rows));
+    }
+  }
+  const CheckpointFiles files = safetensors_of(
+      original, R"({"model_type":"nemotron-nas","num_attention_heads":4,"num_key_value_heads":null,
+      "num_hidden_layers":4,"hidden_size":16,"rope_theta":50})");
+  for (const int offset : {0, 3}) {
+    const auto expected = logit_matrices(files, offset),
+               found = logit_matrices(files_of(file), offset);
+    REQUIRE(found.size() == 12);
+    REQUIRE(expected.size() == 12);
+    for (std::size_t head = 0; head < found.size(); ++head)
+      CHECK(found[head].isApprox(expected[head], 1e-6));
+  }
+}
+
+TEST_CASE("norms of Hunyuan's queries and keys, which come after the rotation, are refused in GGUF",
+          "[gguf]") {
+  for (const std::string name : {"hunyuan-dense", "hunyuan-moe"}) {
+    GgufWriter file;
+    file.text("general.architecture", name).integer(name + ".attention.head_count", 2);
+    for (const std::string kind : {"q", "k"}) {
+      file.tensor("blk.0.attn_" + kind + ".weight", {8, 8}, 0, Bytes(256));
+      file.tensor("blk.0.attn_" + kind + "_norm.weight", {4}, 0, Bytes(16));
+    }
+    file.tensor("blk.0.attn_norm.weight", {8}, 0, Bytes(32));
+    check_failure(failure_of([&] { logit_matrices(files_of(file), 0); }),
+                  "model.layers.0.self_attn.query_layernorm.weight", "must not turn before");
+  }
 }
 
 namespace {
@@ -1367,15 +1575,36 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     CHECK(share(architecture, 4) == 0.25);
   }
   CHECK(refused(model("stablelm", "rope.dimension_count", 4)) == "stablelm.embedding_length");
-  // MiniCPM's scales, without which llama.cpp has defaults.
+  // MiniCPM's scales, which are those of the first models where files leave them out.
   GgufWriter minicpm = model("minicpm", "embedding_scale", 12);
   CHECK(refused(minicpm) == "minicpm.embedding_length");
   minicpm.integer("minicpm.embedding_length", 64).integer("minicpm.attention.head_count", 4);
-  CHECK(refused(minicpm) == "minicpm.residual_scale");
   minicpm.number("minicpm.residual_scale", 0.25).number("minicpm.logit_scale", 9);
   const Config scaled = *read_config(files_of(minicpm));
   CHECK(scaled.number("attention_multiplier", 0, 1) == 0.25);
+  CHECK(scaled.number("residual_multiplier", 0, 1) == 0.25);
   CHECK(scaled.number("logits_scaling", 0, 99) == 9);
+  GgufWriter first = model("minicpm", "attention.head_count", 4);
+  const Config usual = *read_config(files_of(first.integer("minicpm.embedding_length", 2304)));
+  CHECK(usual.number("embedding_multiplier", 0, 99) == 12);
+  CHECK_THAT(*usual.number("residual_multiplier", 0, 1), WithinRel(1.4 / 3, 1e-12));
+  CHECK(usual.number("logits_scaling", 0, 99) == 9);
+  GgufWriter layerless;
+  layerless.text("general.architecture", "minicpm").tensor("a", {1}, 0, Bytes(4));
+  layerless.integer("minicpm.embedding_length", 64).integer("minicpm.attention.head_count", 4);
+  CHECK(refused(layerless) == "minicpm.block_count");
+  // Its files do not have the factors of queries and keys that its original has beside LongRoPE's.
+  GgufWriter phi = model("phimoe", "rope.scaling.attn_factor", 1.19);
+  phi.integer("phimoe.attention.head_count", 1).integer("phimoe.rope.dimension_count", 4);
+  phi.integer("phimoe.context_length", 131072).integer("phimoe.embedding_length", 4);
+  phi.integer("phimoe.rope.scaling.original_context_length", 4096);
+  for (const std::string reach : {"short", "long"})
+    phi.tensor("rope_factors_" + reach + ".weight", {2}, 0, encode("F32", {1, 2}));
+  for (const std::string kind : {"q", "k"})
+    phi.tensor("blk.0.attn_" + kind + ".weight", {4, 4}, 0, Bytes(64));
+  phi.tensor("blk.0.attn_norm.weight", {4}, 0, Bytes(16));
+  check_failure(failure_of([&] { logit_matrices(files_of(phi), 0); }), "rope_scaling.short_mscale",
+                "it is missing in model.gguf");
   GgufWriter listed = model("stablelm", "attention.key_length", 16);
   listed.list("stablelm.rope.dimension_count", std::vector<std::int32_t>{4, 16});
   CHECK(refused(listed) == "stablelm.rope.dimension_count");

@@ -335,7 +335,8 @@ struct Family {
   std::string_view input_factor_key = {}, key_factor_key = {};
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};
-  /// Keys of config.json that scale, gate or turn (see key_guards.h) and change nothing here, between spaces.
+  /// Keys of config.json that scale, gate or turn (see key_guards.h) and change nothing here, between spaces; of those
+  /// of the kind of positions "key=value".
   std::string_view neutral_keys = {};
   bool exact = false;  ///< no prefix comes before the names
   RotaryKeys rotary = {};

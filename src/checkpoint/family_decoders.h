@@ -117,6 +117,14 @@ constexpr Family phi3() {
   return row;
 }
 
+// Its norms have no gains.
+constexpr Family olmo() {
+  Family row =
+      heads_only(variant(llama(), "OLMo", " olmo "), " self_attn.v_proj self_attn.o_proj ");
+  row.attentions[0].query_gain = {};
+  return row;
+}
+
 constexpr Family olmo2() {
   Family row = head_normed(variant(llama(), "OLMo 2", " olmo2 "));
   row.attentions[0].query_gain = {};
@@ -684,6 +692,11 @@ constexpr Family ling() {
   names.key_norm_gain = "layers.{n}.attention.key_layernorm.weight";
   names.others = " attention.dense post_attention_layernorm ";
   return row;
+}
+
+// As llama.cpp's converter writes the first models of the type.
+constexpr Family ling_separate() {
+  return llama_heads("Ling with separate projections", " bailing_moe ");
 }
 
 // Attention in some of the layers, whose output is gated by a part of the queries' projection.

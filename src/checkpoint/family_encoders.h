@@ -89,6 +89,16 @@ constexpr Family xlm_roberta_xl() {
   return row;
 }
 
+// BERT with ALiBi and a gated MLP, of the same type.
+constexpr Family jina2() {
+  Family row =
+      heads_only(variant(bert(), "Jina embeddings 2", " bert "),
+                 " attention.self.value attention.output.dense attention.output.LayerNorm ");
+  row.required = "encoder.layer.{n}.mlp.wo.weight";
+  row.neutral_keys = " position_embedding_type=alibi ";
+  return row;
+}
+
 constexpr Family nomic() {
   return {.name = "Nomic",
           .model_types = " nomic_bert ",

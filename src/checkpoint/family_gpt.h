@@ -46,6 +46,17 @@ constexpr Family baichuan() {
                                      "post_attention_layernorm "}}}};
 }
 
+// As llama.cpp's converter writes it.
+constexpr Family baichuan_separate() {
+  Family row = baichuan();
+  row.name = "Baichuan with separate projections";
+  row.layout = HeadLayout::kSeparate;
+  row.attentions[0].query_weight = "layers.{n}.self_attn.q_proj.weight";
+  row.attentions[0].key_weight = "layers.{n}.self_attn.k_proj.weight";
+  row.attentions[0].others = " self_attn.v_proj self_attn.o_proj post_attention_layernorm ";
+  return row;
+}
+
 // GPT-2, and what `eigenscope train` writes.
 constexpr Family gpt2() {
   return {.name = "GPT-2",

@@ -5,10 +5,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "checkpoint/dtype.h"
+#include "checkpoint/family_match.h"
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/gguf_names.h"
 #include "checkpoint/gguf_parts.h"
@@ -148,6 +150,18 @@ class GgufView final : public SafetensorsView {
   std::vector<Pieces> pieces_;
 };
 
+/// The non-negative integer of this key for the layer of a tensor, of which a list has one for each layer; 0 if there is
+/// none.
+std::uint64_t integer_of_layer(const GgufHeader& header, const std::string& key,
+                               const std::string& tensor) {
+  const auto found = header.metadata.find(key);
+  if (found == header.metadata.end() || !found->is_array()) return header.integer(key);
+  const auto layer = layer_after(tensor, std::string_view("blk.").size());
+  if (!layer || static_cast<std::size_t>(*layer) >= found->size()) return 0;
+  const OrderedJson& value = (*found)[static_cast<std::size_t>(*layer)];
+  return value.is_number_integer() && value >= 0 ? value.get<std::uint64_t>() : 0;
+}
+
 /// Rows of a head of rotary queries or keys whose pairs are neighbours in the file; 0 for other tensors.
 std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name,
                                const GgufHeader& header, const Converted& conversion) {
@@ -156,7 +170,8 @@ std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name
   if (!conversion.neighbours || !(query || key)) return 0;
   const std::string heads_key = std::string(conversion.name) + ".attention.head_count";
   const bool grouped = key && header.metadata.contains(heads_key + "_kv");
-  const std::uint64_t heads = header.integer(heads_key + (grouped ? "_kv" : ""));
+  const std::uint64_t heads =
+      integer_of_layer(header, heads_key + (grouped ? "_kv" : ""), tensor.name);
   const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
   if (heads > 0 && rows % (2 * heads) == 0) return rows / heads;
   refuse_item(tensor.name, {"its ", std::to_string(rows),

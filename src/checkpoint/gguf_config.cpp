@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -295,11 +296,17 @@ void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
   if (metadata.number(window, 1) == 0) metadata.refuse(window, "it must be left out");
 }
 
-/// MiniCPM's forward pass is Granite's, with the usual scale of the logits. llama.cpp has defaults for files of before
-/// March 2025, which leave the other scales out.
+/// MiniCPM's forward pass is Granite's, with the usual scale of the logits. Files of before March 2025 leave the other
+/// scales out, which are those of the first models: llama.cpp had them in its code then.
 void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& config) {
-  for (const char* const key : {"embedding_scale", "residual_scale", "logit_scale"})
-    if (metadata.value(key).is_null()) metadata.refuse(key, "it is missing");
+  const double layers = metadata.number("block_count", 0),
+               tokens = metadata.number("embedding_length", 0);
+  if (layers < 1) metadata.refuse("block_count", "it is missing");
+  for (const auto& [key, to, first] :
+       {std::tuple("embedding_scale", "embedding_multiplier", 12.0),
+        {"residual_scale", "residual_multiplier", 1.4 / std::sqrt(layers)},
+        {"logit_scale", "logits_scaling", tokens / 256}})
+    if (metadata.value(key).is_null()) config[to] = first;
   config["attention_multiplier"] = 1 / std::sqrt(width);
   config["position_embedding_type"] = "rope";
 }
@@ -419,6 +426,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     const bool softmax = scores == 1 || (scores == 0 && conversion->name == "deepseek2" &&
                                          metadata.number("block_count", 0) != 47);
     if (scores > 0 || softmax) config["scoring_func"] = softmax ? "softmax" : "sigmoid";
+    if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
     if (conversion->name == "minicpm") {

@@ -62,6 +62,10 @@ constexpr NamePairs kSharedExperts =
 constexpr NamePairs kIndexed =
     " indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
     "indexer.q_norm=self_attn.indexer.q_norm indexer.k_norm=self_attn.indexer.k_norm ";
+constexpr NamePairs kHunyuan =
+    " attn_q_norm=self_attn.query_layernorm attn_k_norm=self_attn.key_layernorm "
+    "ffn_gate_inp=mlp.gate.wg ffn_gate_shexp=mlp.shared_mlp.gate_proj "
+    "ffn_up_shexp=mlp.shared_mlp.up_proj ffn_down_shexp=mlp.shared_mlp.down_proj ";
 constexpr NamePairs kTwoMatrices = " ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
 constexpr NamePairs kPhi =
     " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
@@ -124,6 +128,17 @@ constexpr NamePairs kBert =
     "attn_q=attention.self.query attn_k=attention.self.key attn_v=attention.self.value "
     "attn_output=attention.output.dense attn_output_norm=attention.output.LayerNorm "
     "ffn_up=intermediate.dense ffn_down=output.dense layer_output_norm=output.LayerNorm ";
+/// Beside those of BERT; its gate may be in one tensor with what it gates.
+constexpr NamePairs kJina2 =
+    " ffn_up=mlp.gated_layers ffn_gate=mlp.gated_layers_w ffn_down=mlp.wo "
+    "layer_output_norm=mlp.layernorm ";
+/// Of Jina embeddings 3, whose adapters have files of their own.
+constexpr NamePairs kJina3 =
+    " token_embd.weight=embeddings.word_embeddings.parametrizations.weight.original "
+    "token_types=embeddings.token_type_embeddings token_embd_norm=emb_ln "
+    "attn_qkv.weight=mixer.Wqkv.parametrizations.weight.original attn_qkv.bias=mixer.Wqkv.bias "
+    "attn_output=mixer.out_proj attn_output_norm=norm1 ffn_up=mlp.fc1 ffn_down=mlp.fc2 "
+    "layer_output_norm=norm2 ";
 constexpr NamePairs kNomic =
     " token_embd=embeddings.word_embeddings token_types=embeddings.token_type_embeddings "
     "token_embd_norm=emb_ln attn_qkv=attn.Wqkv attn_output=attn.out_proj attn_output_norm=norm1 "
@@ -169,6 +184,8 @@ constexpr std::array kConverted{
               .neighbours = true,
               .needed = "expert_count"},
     Converted{.name = "llama", .model_type = "llama", .neighbours = true, .keys = {kBiases}},
+    // Its attention is not causal.
+    Converted{.name = "llama-embed", .model_type = "llama", .neighbours = true, .keys = {kBiases}},
     // Those of one block of LLaMA by other names.
     Converted{.name = "internlm2", .model_type = "llama", .neighbours = true, .keys = {kBiases}},
     Converted{.name = "exaone", .model_type = "llama", .keys = {kBiases}},
@@ -243,6 +260,7 @@ constexpr std::array kConverted{
     Converted{.name = "qwen3moe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
     // Its text is that of Qwen 3 MoE, whose experts have a tensor each.
     Converted{.name = "qwen3vlmoe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
+    Converted{.name = "olmo", .model_type = "olmo", .neighbours = true},
     Converted{.name = "olmoe", .model_type = "olmoe"},
     Converted{.name = "seed_oss", .model_type = "seed_oss", .names = {kFourNorms}},
     Converted{.name = "starcoder2",
@@ -250,6 +268,10 @@ constexpr std::array kConverted{
               .names = {kTwoMatrices},
               .keys = {" attention.layer_norm_epsilon=norm_epsilon "}},
     Converted{.name = "stablelm", .model_type = "stablelm"},
+    Converted{.name = "phimoe", .model_type = "phimoe", .names = {kMixtral}},
+    Converted{.name = "hunyuan-dense", .model_type = "hunyuan_v1_dense", .names = {kHunyuan}},
+    Converted{.name = "hunyuan-moe", .model_type = "hunyuan_v1_moe", .names = {kHunyuan}},
+    Converted{.name = "baichuan", .model_type = "baichuan", .neighbours = true},
     Converted{.name = "nemotron", .model_type = "nemotron", .whole_gains = true},
     Converted{
         .name = "nemotron_h", .model_type = "nemotron_h", .names = {kMixers}, .neighbours = true},
@@ -376,6 +398,10 @@ constexpr std::array kConverted{
               .layers = "encoder.layers.",
               .keys = {" true=multi_query_attention block_count=num_layers "
                        "attention.head_count_kv=multi_query_group_num "}},
+    Converted{.name = "bailingmoe",
+              .model_type = "bailing_moe",
+              .names = {kSharedExperts},
+              .neighbours = true},
     Converted{.name = "bailingmoe2", .model_type = "bailing_moe", .names = {kLing}},
     Converted{.name = "eurobert", .model_type = "eurobert"},
     Converted{
@@ -392,6 +418,15 @@ constexpr std::array kConverted{
               .layers = "h.",
               .keys = {kGptCounts}},
     Converted{.name = "bert", .model_type = "bert", .names = {kBert}, .layers = "encoder.layer."},
+    Converted{.name = "jina-bert-v2",
+              .model_type = "bert",
+              .names = {kJina2, kBert},
+              .layers = "encoder.layer."},
+    Converted{.name = "jina-bert-v3",
+              .model_type = "xlm-roberta",
+              .names = {kJina3},
+              .layers = "encoder.layers.",
+              .keys = {" rope.freq_base=rotary_emb_base "}},
     Converted{.name = "nomic-bert",
               .model_type = "nomic_bert",
               .names = {kNomic},

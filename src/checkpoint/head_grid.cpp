@@ -92,7 +92,8 @@ class GridFinder {
     const ConfigKeys own = keys_for(layer);
     const bool told_width = own.has(keys_of(layer).width);
     find_key_heads(layer);
-    each_layer_ = is_list() || has_kinds() || has_layers() || (given_heads_ && !told_width);
+    each_layer_ = is_list() || is_list(stack_.names->key_head_count_key) || has_kinds() ||
+                  has_layers() || (given_heads_ && !told_width);
     const auto width = own.integer(keys_of(layer).width, kLargestSide);
     grid_.heads = family_->heads_by_width && width && !given_heads_
                       ? shapes_.outputs(weight) / *width

@@ -329,7 +329,8 @@ class KeyGuards {
     const bool neighbours = stack_.stack.names->rotary == RotaryPairs::kNeighbours;
     const bool rotary =
         lists(" rope rotary rotary_half ", value) || (neighbours && value == "rope_gptj");
-    if (rotary == turns() && value != "alibi") return;
+    const bool neutral = lists(family_.neutral_keys, key + "=" + value);
+    if (neutral || (rotary == turns() && value != "alibi")) return;
     throw FormatError(keys_.path(key), "it must " + std::string(turns() ? "" : "not ") +
                                            "be rotary" + (turns() ? "" : " or alibi") +
                                            " for the family " + std::string(family_.name) +

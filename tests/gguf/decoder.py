@@ -633,6 +633,12 @@ class MiniCpm(Decoder):
     keys = {"embedding_scale": float32(3), "residual_scale": float32(0.4), "logit_scale": float32(5)}
 
 
+class MiniCpmFirst(MiniCpm):
+    """Without its scales; at this width llama.cpp has those of the first models."""
+
+    name, keys = "minicpm-first", {}
+
+
 class MiniCpm3(DeepSeek):
     """llama.cpp has the scales."""
 

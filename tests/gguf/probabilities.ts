@@ -54,6 +54,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'minimax-m2': SINGLE,
   qwen: SINGLE,
   minicpm: SINGLE,
+  'minicpm-first': SINGLE,
   minicpm3: SINGLE,
   gptneox: GELU_TABLE,
   'gptneox-in-turn': GELU_TABLE,
