@@ -828,6 +828,30 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
            },
        .names = llama_like({})},
       {.architecture = "eurobert", .model_type = "eurobert", .names = llama_like({})},
+      {.architecture = "paddleocr",
+       .model_type = "paddleocr_vl_text",
+       .metadata =
+           [](GgufWriter& it, const std::string& prefix) {
+             it.list(prefix + "rope.dimension_sections", std::vector<std::int32_t>{1, 1, 0, 0});
+           },
+       .names = llama_like({})},
+      {.architecture = "deepseek2-ocr",
+       .model_type = "deepseek_vl_v2",
+       .names = llama_like({}),
+       .others = {"ffn_norm.weight", "ffn_gate_inp.weight", "ffn_gate_shexp.weight"}},
+      // The first layer turns as it has no experts.
+      {.architecture = "cohere2moe",
+       .model_type = "cohere2_moe",
+       .config = R"(,"sliding_window":8,"layer_types":["full_attention","full_attention"],
+                   "mlp_layer_types":["dense","sparse"])",
+       .metadata =
+           [&](GgufWriter& it, const std::string& prefix) {
+             windows(it, prefix);
+             it.list(prefix + "attention.sliding_window_pattern", std::vector<std::int32_t>{0, 0});
+             it.integer(prefix + "leading_dense_block_count", 1);
+           },
+       .names = llama_like({}),
+       .others = {"ffn_gate_inp.weight"}},
       {.architecture = "bailingmoe2",
        .model_type = "bailing_moe",
        .config = turned,
@@ -1336,6 +1360,11 @@ TEST_CASE("heads of T5 in GGUF are those of encoder, decoder and what joins them
       "num_heads":2,"d_kv":3,"d_model":8})"))
     text.push_back(static_cast<std::byte>(c));
   files.config = std::make_shared<MemorySource>("config.json", text);
+  const auto tensors = open_tensors(files_of(file));
+  for (const std::string name : {"encoder.block.1.layer.1.", "decoder.block.0.layer.2."}) {
+    CHECK(tensors->tensors().contains(name + "layer_norm.weight"));
+    CHECK(tensors->tensors().contains(name + "DenseReluDense.wi_0.weight"));
+  }
   const auto expected = logit_matrices(files, 0), found = logit_matrices(files_of(file), 0);
   REQUIRE(found.size() == 8);
   REQUIRE(expected.size() == 8);
@@ -1593,6 +1622,10 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
   layerless.text("general.architecture", "minicpm").tensor("a", {1}, 0, Bytes(4));
   layerless.integer("minicpm.embedding_length", 64).integer("minicpm.attention.head_count", 4);
   CHECK(refused(layerless) == "minicpm.block_count");
+  CHECK(refused(model("deepseek2-ocr", "attention.sliding_window", 0)).empty());
+  CHECK(refused(model("deepseek2-ocr", "attention.sliding_window", 128)) ==
+        "deepseek2-ocr.attention.sliding_window");
+  CHECK(refused(model("cohere2moe", "logit_scale", 1)) == "cohere2moe.leading_dense_block_count");
   // Its files do not have the factors of queries and keys that its original has beside LongRoPE's.
   GgufWriter phi = model("phimoe", "rope.scaling.attn_factor", 1.19);
   phi.integer("phimoe.attention.head_count", 1).integer("phimoe.rope.dimension_count", 4);

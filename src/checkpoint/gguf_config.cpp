@@ -311,6 +311,19 @@ void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& 
   config["position_embedding_type"] = "rope";
 }
 
+/// Cohere 2 MoE turns layers without experts, the first ones, whether they have a window or not.
+void add_dense_layers(const ModelMetadata& metadata, OrderedJson& config) {
+  const std::string dense = "leading_dense_block_count";
+  if (metadata.value(dense).is_null()) metadata.refuse(dense, "it is missing");
+  const std::size_t layers = config.value("layer_types", OrderedJson()).size();
+  OrderedJson types = OrderedJson::array();
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    const bool is_dense = static_cast<double>(layer) < metadata.number(dense, 0);
+    types.push_back(is_dense ? "dense" : "sparse");
+  }
+  config["mlp_layer_types"] = std::move(types);
+}
+
 void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
   if (!config.contains("attention_multiplier")) metadata.refuse("attention.scale", "it is missing");
   // llama.cpp's switch of its positions.
@@ -359,7 +372,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     config["model_type"] =
         conversion == nullptr ? architecture : std::string(conversion->model_type);
   const bool latent = conversion != nullptr && is_latent(*conversion);
-  if (latent || architecture == "glm4moe") {  // llama.cpp's defaults
+  const bool ocr = architecture == "deepseek2-ocr";
+  if (latent || ocr || architecture == "glm4moe") {  // llama.cpp's defaults
     config["norm_topk_prob"] = false;
     for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})
       config[key] = 1;
@@ -423,12 +437,18 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     const double scores = metadata.number(of_scores, 0);
     if (scores > 2) metadata.refuse(of_scores, "it must be 1 (softmax) or 2 (sigmoid)");
     // llama.cpp's default, but for GLM-4.7-Flash, which it knows by its layers.
-    const bool softmax = scores == 1 || (scores == 0 && conversion->name == "deepseek2" &&
-                                         metadata.number("block_count", 0) != 47);
+    const bool softmax =
+        scores == 1 ||
+        (scores == 0 &&
+         (ocr || (conversion->name == "deepseek2" && metadata.number("block_count", 0) != 47)));
     if (scores > 0 || softmax) config["scoring_func"] = softmax ? "softmax" : "sigmoid";
     if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
+    if (type == "cohere2_moe") add_dense_layers(metadata, config);
+    // Windows of one of its successors do not hold for the tokens of pictures.
+    if (ocr && metadata.number("attention.sliding_window", 0) != 0)
+      metadata.refuse("attention.sliding_window", "it must be 0 or left out");
     if (conversion->name == "minicpm") {
       add_minicpm_keys(metadata, width, config);
     } else if (type.starts_with("granite")) {

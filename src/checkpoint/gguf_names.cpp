@@ -110,7 +110,7 @@ constexpr NamePairs kChatGlm =
 constexpr NamePairs kLing =
     " token_embd=word_embeddings attn_qkv=attention.query_key_value attn_output=attention.dense "
     "attn_q_norm=attention.query_layernorm attn_k_norm=attention.key_layernorm ";
-/// The MLP of encoders has the names of decoders, whose layers have three parts.
+/// Of decoders, whose layers have three parts; encoders have the MLP in the second one.
 constexpr NamePairs kT5 =
     " token_embd=shared enc.output_norm=encoder.final_layer_norm "
     "dec.output_norm=decoder.final_layer_norm attn_norm=layer.0.layer_norm "
@@ -312,6 +312,9 @@ constexpr std::array kConverted{
     Converted{.name = "llama4", .model_type = "llama4_text"},
     Converted{.name = "command-r", .model_type = "cohere"},
     Converted{.name = "cohere2", .model_type = "cohere2", .keys = {kWindows}},
+    Converted{.name = "cohere2moe",
+              .model_type = "cohere2_moe",
+              .keys = {kWindows, " nextn_predict_layers=num_nextn_predict_layers "}},
     Converted{.name = "ernie4_5", .model_type = "ernie4_5"},
     Converted{.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
     Converted{.name = "glm4", .model_type = "glm4", .names = {kGlm4}},
@@ -323,6 +326,8 @@ constexpr std::array kConverted{
               .model_type = "deepseek_v3",
               .names = {kSharedExperts},
               .keys = {kLatentKeys}},
+    // Without latents.
+    Converted{.name = "deepseek2-ocr", .model_type = "deepseek_vl_v2", .names = {kSharedExperts}},
     Converted{.name = "deepseek32",
               .model_type = "deepseek_v32",
               .names = {kSharedExperts},
@@ -404,6 +409,7 @@ constexpr std::array kConverted{
               .neighbours = true},
     Converted{.name = "bailingmoe2", .model_type = "bailing_moe", .names = {kLing}},
     Converted{.name = "eurobert", .model_type = "eurobert"},
+    Converted{.name = "paddleocr", .model_type = "paddleocr_vl_text", .keys = {kAxes}},
     Converted{
         .name = "t5", .model_type = "t5", .names = {kT5}, .layers = "block.", .keys = {kT5Keys}},
     Converted{.name = "t5encoder",
@@ -508,7 +514,10 @@ NewName renamed(const std::string& name, const Converted* conversion) {
       joined = static_cast<Joined>(mark);
       to.remove_suffix(1);
     }
+    const bool encoder_mlp = own != name && before.starts_with("encoder.block.");
     before += to;
+    if (encoder_mlp && to.starts_with("layer.2."))
+      before[before.size() - to.size() + std::string_view("layer.").size()] = '1';
     if (!whole) before += name.substr(ending);
     return {std::move(before), joined, first};
   }

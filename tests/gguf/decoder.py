@@ -324,6 +324,30 @@ class DeepSeekV2(DeepSeek):
         Decoder.layer(self, p)
 
 
+class DeepSeekOcr(Mixtral):
+    """Without latents. The first layer has an MLP."""
+
+    architecture = "deepseek2-ocr"
+    keys = {
+        **Mixtral.keys,
+        "leading_dense_block_count": uint32(1),
+        "expert_shared_count": uint32(1),
+        "expert_weights_scale": float32(1.5),
+    }
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+
+    def mlp_matrices(self):
+        if self.is_first:
+            return Decoder.mlp_matrices(self)
+        return {**super().mlp_matrices(), **self.shared_matrices()}
+
+    def layer(self, p):
+        self.is_first = p == "blk.0."
+        super().layer(p)
+
+
 class Olmoe(Qwen3Moe):
     architecture = "olmoe"
 

@@ -30,6 +30,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'gpt-oss': SINGLE,
   deepseek2: SINGLE,
   'deepseek2-lite': SINGLE,
+  'deepseek2-ocr': SINGLE,
   deepseek32: SINGLE,
   'glm-dsa': SINGLE,
   seed_oss: SINGLE,
