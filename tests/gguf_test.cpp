@@ -1,6 +1,7 @@
 // GGUF files: blocks against an independent decoder, checkpoints against those that they were converted from, and what
 // is refused.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -1170,6 +1171,68 @@ TEST_CASE("queries, keys and values that are one tensor of the checkpoint may be
                 R"({"model_type":"baichuan","num_attention_heads":2,"num_hidden_layers":1,
                 "head_dim":4,"hidden_size":)" +
                     std::to_string(width) + "}");
+}
+
+TEST_CASE("rotary pairs of GLM-V are halves of the turned part of a head in GGUF", "[gguf]") {
+  constexpr std::size_t kWidth = 12, kHeadWidth = 6;
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", "glm4");
+  for (const auto& [key, value] : {std::pair("embedding_length", 12u),
+                                   {"block_count", 2u},
+                                   {"nextn_predict_layers", 1u},
+                                   {"attention.head_count", 2u},
+                                   {"attention.head_count_kv", 1u},
+                                   {"rope.dimension_count", 4u}})
+    file.integer("glm4." + std::string(key), value);
+  file.number("glm4.rope.freq_base", 50);
+  file.list("glm4.rope.dimension_sections", std::vector<std::int32_t>{1, 1, 0, 0});
+  const auto stored = [](const std::vector<double>& values, std::size_t columns) {
+    std::vector<double> rows;
+    for (std::size_t row = 0; row < values.size() / columns; ++row) {
+      constexpr std::array<std::size_t, kHeadWidth> kOrder{0, 2, 1, 3, 4, 5};
+      const std::size_t from = row / kHeadWidth * kHeadWidth + kOrder[row % kHeadWidth];
+      for (std::size_t i = 0; i < columns; ++i) rows.push_back(values[from * columns + i]);
+    }
+    return rows;
+  };
+  const auto add = [&](const std::string& from, const std::string& to,
+                       const std::vector<std::uint64_t>& shape, bool ordered) {
+    const std::size_t columns = shape.size() > 1 ? shape[1] : 1;
+    const std::vector<double> values =
+        wave(shape[0] * columns, 0.1 * static_cast<double>(to.size()), 1);
+    file.tensor("blk.0." + from, shape, 0,
+                encode("F32", ordered ? stored(values, columns) : values));
+    original.add_raw("model.language_model.layers.0." + to, "F32", shape, encode("F32", values));
+  };
+  add("attn_norm.weight", "input_layernorm.weight", {kWidth}, false);
+  add("post_attention_norm.weight", "post_self_attn_layernorm.weight", {kWidth}, false);
+  add("post_ffw_norm.weight", "post_mlp_layernorm.weight", {kWidth}, false);
+  add("attn_q.weight", "self_attn.q_proj.weight", {12, kWidth}, true);
+  add("attn_k.weight", "self_attn.k_proj.weight", {6, kWidth}, true);
+  add("attn_q.bias", "self_attn.q_proj.bias", {12}, true);
+  add("attn_k.bias", "self_attn.k_proj.bias", {6}, true);
+  const auto tensors = open_tensors(files_of(file));
+  CHECK(tensors->read_vector("model.layers.0.self_attn.q_proj.bias") ==
+        wave(12, 0.1 * static_cast<double>(std::strlen("self_attn.q_proj.bias")), 1));
+  const CheckpointFiles files =
+      safetensors_of(original, R"({"model_type":"glm4v","text_config":{"model_type":"glm4v_text",
+      "num_attention_heads":2,"num_key_value_heads":1,"num_hidden_layers":1,"hidden_size":12,
+      "rope_theta":50,"partial_rotary_factor":0.67}})");
+  for (const int offset : {0, 3}) {
+    CAPTURE(offset);
+    const auto expected = logit_matrices(files, offset),
+               found = logit_matrices(files_of(file), offset);
+    REQUIRE(found.size() == 2);
+    REQUIRE(expected.size() == 2);
+    for (std::size_t head = 0; head < found.size(); ++head)
+      CHECK(found[head].isApprox(expected[head], 1e-6));
+  }
+  GgufWriter odd;
+  odd.text("general.architecture", "glm4").integer("glm4.attention.head_count", 2);
+  odd.list("glm4.rope.dimension_sections", std::vector<std::int32_t>{1, 1, 0, 0});
+  odd.integer("glm4.rope.dimension_count", 3).tensor("blk.0.attn_q.weight", {8, 4}, 0, Bytes(128));
+  CHECK(failure_of([&] { open_tensors(files_of(odd)); }).item == "glm4.rope.dimension_count");
 }
 
 TEST_CASE("layers of a GGUF file may have other numbers of key heads", "[gguf]") {

@@ -28,8 +28,9 @@ struct Piece {
   const GgufType* type = nullptr;  ///< null: cannot be read
   /// Elements that follow one another in the view, before those of the next piece.
   std::uint64_t turn = 0;
-  /// Rows, of a turn each, of a head whose rotary pairs are neighbours in the file; 0 where none is.
-  std::uint64_t head_rows = 0;
+  /// Rows, of a turn each, of a head whose rotary pairs are neighbours in the file, or of which `halved` rows are halves of
+  /// pairs there and neighbours in the view; 0 where none is.
+  std::uint64_t head_rows = 0, halved = 0;
   /// Of fused queries, keys and values by group, whose turns are heads: the key heads, and the query heads of each. 0:
   /// the file has the view's order.
   std::uint64_t groups = 0, group = 0;
@@ -46,6 +47,9 @@ struct Piece {
     }
     if (head_rows == 0) return number;
     const std::uint64_t within = number % head_rows, half = head_rows / 2;
+    if (halved > 0) {
+      return within < halved ? number - within + within % 2 * (halved / 2) + within / 2 : number;
+    }
     return number - within + within % half * 2 + within / half;
   }
   std::optional<Dtype> plain() const {
@@ -162,12 +166,12 @@ std::uint64_t integer_of_layer(const GgufHeader& header, const std::string& key,
   return value.is_number_integer() && value >= 0 ? value.get<std::uint64_t>() : 0;
 }
 
-/// Rows of a head of rotary queries or keys whose pairs are neighbours in the file; 0 for other tensors.
+/// Rows of a head of rotary queries or keys whose pairs are in another order in the file; 0 for other tensors.
 std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name,
                                const GgufHeader& header, const Converted& conversion) {
   const bool query = name.find(".q_proj.") != std::string::npos,
              key = name.find(".k_proj.") != std::string::npos;
-  if (!conversion.neighbours || !(query || key)) return 0;
+  if (!(conversion.neighbours || conversion.halves) || !(query || key)) return 0;
   const std::string heads_key = std::string(conversion.name) + ".attention.head_count";
   const bool grouped = key && header.metadata.contains(heads_key + "_kv");
   const std::uint64_t heads =
@@ -238,6 +242,12 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
   if (conversion != nullptr) {
     piece.head_rows = rotary_head_rows(tensor, name, header, *conversion);
     if (piece.head_rows > 0) piece.turn /= tensor.shape.front();
+    if (conversion->halves && piece.head_rows > 0) {
+      const std::string turned = std::string(conversion->name) + ".rope.dimension_count";
+      piece.halved = header.integer(turned);
+      if (piece.halved == 0 || piece.halved % 2 != 0 || piece.halved > piece.head_rows)
+        refuse_item(turned, "it must be an even part of the width of a head");
+    }
     set_groups(piece, tensor, header, *conversion);
     piece.less_one =
         conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");

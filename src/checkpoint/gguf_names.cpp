@@ -317,6 +317,12 @@ constexpr std::array kConverted{
               .keys = {kWindows, " nextn_predict_layers=num_nextn_predict_layers "}},
     Converted{.name = "ernie4_5", .model_type = "ernie4_5"},
     Converted{.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
+    Converted{.name = "glm4",
+              .model_type = "glm4v_text",
+              .names = {kGlm4},
+              .halves = true,
+              .needed = "rope.dimension_sections",
+              .keys = {kAxes}},
     Converted{.name = "glm4", .model_type = "glm4", .names = {kGlm4}},
     Converted{
         .name = "glm4moe", .model_type = "glm4_moe", .names = {kSharedExperts}, .keys = {kAxes}},
@@ -463,10 +469,14 @@ std::string architecture_of(const OrderedJson& metadata) {
 
 const Converted* conversion_of(const GgufHeader& header) {
   const std::string name = architecture_of(header.metadata);
+  const auto is_given = [&](const std::string& key) {
+    const auto found = header.metadata.find(key);
+    const bool list = found != header.metadata.end() && found->is_array() && !found->empty();
+    return header.integer(key) > 0 || (list && found->front().is_number() && found->front() > 0);
+  };
   for (const Converted& row : kConverted) {
-    const bool holds =
-        row.needed.empty() || header.integer(name + "." + std::string(row.needed)) > 0;
-    if (row.name == name && holds) return &row;
+    if (row.name != name) continue;
+    if (row.needed.empty() || is_given(name + "." + std::string(row.needed))) return &row;
   }
   return nullptr;
 }

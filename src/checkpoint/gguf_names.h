@@ -34,6 +34,8 @@ struct Converted {
   std::string_view layers = {};
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
+  /// The reverse: halves of the turned part of a head in the file, neighbours in Hugging Face's order.
+  bool halves = false;
   /// In fused queries, keys and values those of all heads follow one another in the file, by group in Hugging Face's order.
   bool parts_in_turn = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
@@ -41,7 +43,8 @@ struct Converted {
   /// Files do not say that logits are divided by the root of width over heads, not of the head width: llama.cpp knows
   /// the model, of 27 billion weights, by so many layers. 0: none is.
   int wide_scale_layers = 0;
-  /// A positive integer of the metadata, behind the architecture's name, without which a later row holds.
+  /// A positive integer of the metadata, or a list that begins with one, behind the architecture's name, without which a
+  /// later row holds.
   std::string_view needed = {};
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
   /// that are "true", "false" or a number have this value in every file.
