@@ -696,7 +696,11 @@ constexpr Family ling() {
 
 // As llama.cpp's converter writes the first models of the type.
 constexpr Family ling_separate() {
-  return llama_heads("Ling with separate projections", " bailing_moe ");
+  Family row = variant(qwen2_moe(), "Ling with separate projections", " bailing_moe ");
+  row.text.usual = {};
+  row.text.experts.shared = glm4_moe().text.experts.shared;
+  row.text.experts.shared_gate = {};
+  return row;
 }
 
 // Attention in some of the layers, whose output is gated by a part of the queries' projection.

@@ -348,6 +348,19 @@ class DeepSeekOcr(Mixtral):
         super().layer(p)
 
 
+class BailingMoe(Mixtral):
+    architecture = "bailingmoe"
+    keys = {
+        **Mixtral.keys,
+        "expert_shared_count": uint32(1),
+        "expert_weights_scale": float32(1),
+        "expert_weights_norm": boolean(True),
+    }
+
+    def mlp_matrices(self):
+        return {**super().mlp_matrices(), **self.shared_matrices()}
+
+
 class Olmoe(Qwen3Moe):
     architecture = "olmoe"
 

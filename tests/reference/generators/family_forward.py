@@ -1865,6 +1865,17 @@ class Nomic(Model):
         x = self.norm(p + "norm1", x + read)
         hidden = self.linear(p + "mlp.fc11", x) * silu(self.linear(p + "mlp.fc12", x))
         return self.norm(p + "norm2", x + self.linear(p + "mlp.fc2", hidden))
+class Ling(MixtureOfExperts):
+    """With separate projections, as in GGUF."""
+
+    config = {
+        **ROTARY,
+        "model_type": "bailing_moe",
+        "hidden_act": "silu",
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": True,
+    }
+    shared = Glm45.shared
 
 
 class UseLite(Model):
@@ -1972,6 +1983,7 @@ def generate():
         ],
         "Latent keys": [DeepseekV2().result(), DeepseekV2Lite().result()],
         "DeepSeek without latents": [DeepseekOcr().result()],
+        "Ling with separate projections": [Ling().result()],
         "MiniCPM3": [MiniCpm3().result()],
         "Mixtral": [Mixtral().result()],
         "Qwen 3 MoE": [Qwen3Moe().result()],
