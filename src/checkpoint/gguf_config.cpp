@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -299,14 +298,13 @@ void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
 /// MiniCPM's forward pass is Granite's, with the usual scale of the logits. Files of before March 2025 leave the other
 /// scales out, which are those of the first models: llama.cpp had them in its code then.
 void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& config) {
-  const double layers = metadata.number("block_count", 0),
-               tokens = metadata.number("embedding_length", 0);
+  const double layers = metadata.number("block_count", 0);
   if (layers < 1) metadata.refuse("block_count", "it is missing");
-  for (const auto& [key, to, first] :
-       {std::tuple("embedding_scale", "embedding_multiplier", 12.0),
-        {"residual_scale", "residual_multiplier", 1.4 / std::sqrt(layers)},
-        {"logit_scale", "logits_scaling", tokens / 256}})
-    if (metadata.value(key).is_null()) config[to] = first;
+  for (const auto& [key, first] :
+       {std::pair("embedding_multiplier", 12.0),
+        {"residual_multiplier", 1.4 / std::sqrt(layers)},
+        {"logits_scaling", metadata.number("embedding_length", 0) / 256}})
+    if (!config.contains(key)) config[key] = first;
   config["attention_multiplier"] = 1 / std::sqrt(width);
   config["position_embedding_type"] = "rope";
 }
@@ -315,13 +313,11 @@ void add_minicpm_keys(const ModelMetadata& metadata, double width, OrderedJson& 
 void add_dense_layers(const ModelMetadata& metadata, OrderedJson& config) {
   const std::string dense = "leading_dense_block_count";
   if (metadata.value(dense).is_null()) metadata.refuse(dense, "it is missing");
+  const double count = metadata.number(dense, 0);
   const std::size_t layers = config.value("layer_types", OrderedJson()).size();
-  OrderedJson types = OrderedJson::array();
-  for (std::size_t layer = 0; layer < layers; ++layer) {
-    const bool is_dense = static_cast<double>(layer) < metadata.number(dense, 0);
-    types.push_back(is_dense ? "dense" : "sparse");
-  }
-  config["mlp_layer_types"] = std::move(types);
+  OrderedJson& types = config["mlp_layer_types"] = OrderedJson::array();
+  while (types.size() < layers)
+    types.push_back(static_cast<double>(types.size()) < count ? "dense" : "sparse");
 }
 
 void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
