@@ -1257,8 +1257,8 @@ TEST_CASE("latent attention: queries and keys are products with the compressions
           CHECK((same[head].query * same[head].key.transpose()).isApprox(w, 1e-12));
         }
         const Config plain = Config::parse(two_heads("mistral4"));
-        check_failure(failure_of([&] { HeadScan(open(file.bytes()), &plain); }), "config.json",
-                      "rope_scaling");
+        check_failure(failure_of([&] { HeadScan(open(file.bytes()), &plain); }), "rope_scaling",
+                      "it must be given");
         const Config sparse = Config::parse(
             two_heads("glm_moe_dsa", R"(,"layer_types":["deepseek_sparse_attention"])"));
         HeadScan glm(open(file.bytes()), &sparse);

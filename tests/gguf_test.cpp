@@ -603,6 +603,8 @@ void check_heads(const ConvertedHeads& kind) {
   file.integer(prefix + "context_length", 64);
   file.number(prefix + "rope.freq_base", kind.base);
   kind.metadata(file, prefix);
+  // Every file has it: its name in Hugging Face's checkpoints must be one that the row knows.
+  file.tensor("token_embd.weight", {3, kWidth}, 0, encode("F32", wave(3 * kWidth, 0.9)));
   const auto shift = [&](std::vector<double> values) {
     for (double& value : values) value += kind.whole_gains ? 1 : 0;
     return values;

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/key_guards.h"
 #include "checkpoint/gguf.h"
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/gguf_names.h"
 #include "checkpoint/gguf_parts.h"
+#include "checkpoint/key_guards.h"
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"

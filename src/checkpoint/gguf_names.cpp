@@ -108,7 +108,8 @@ constexpr NamePairs kChatGlm =
     "output=output_layer attn_qkv=self_attention.query_key_value "
     "attn_output=self_attention.dense ";
 constexpr NamePairs kLing =
-    " token_embd=word_embeddings attn_qkv=attention.query_key_value attn_output=attention.dense "
+    " token_embd=model.word_embeddings attn_qkv=attention.query_key_value "
+    "attn_output=attention.dense "
     "attn_q_norm=attention.query_layernorm attn_k_norm=attention.key_layernorm ";
 /// Of decoders, whose layers have three parts; encoders have the MLP in the second one.
 constexpr NamePairs kT5 =
@@ -173,7 +174,7 @@ constexpr NamePairs kT5Keys =
     " embedding_length=d_model attention.key_length=d_kv attention.head_count=num_heads "
     "block_count=num_layers block_count=num_decoder_layers decoder_block_count=num_decoder_layers "
     "attention.relative_buckets_count=relative_attention_num_buckets ";
-constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base false=prenorm ";
+constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base ";
 /// llama.cpp uses the biases that the file has.
 constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
 

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "checkpoint/config_part.h"
-#include "checkpoint/tensor_guards.h"
 #include "checkpoint/head_grid.h"
 #include "checkpoint/head_notes.h"
 #include "checkpoint/key_guards.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
+#include "checkpoint/tensor_guards.h"
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/shared_parameters.h"

@@ -81,8 +81,9 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
                                   factors.key.template cast<double>(), *covariance);
     return report_products(factors, products, kernel, settings);
   } catch (const InvalidArgument& refusal) {
-    throw FormatError(name_of(factors),
-                      std::string("its traces are out of the range of the theory: ") + refusal.what());
+    throw FormatError(
+        name_of(factors),
+        std::string("its traces are out of the range of the theory: ") + refusal.what());
   }
 }
 

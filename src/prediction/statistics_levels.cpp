@@ -81,8 +81,9 @@ HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, i
     const double temperature = std::sqrt(static_cast<double>(head.query.rows()));
     return {moments, propagate(kernel, moments.traces, temperature).localization};
   } catch (const InvalidArgument& refusal) {
-    throw FormatError("layer " + std::to_string(layer) + " head " + std::to_string(number),
-                      std::string("its traces are out of the range of the theory: ") + refusal.what());
+    throw FormatError(
+        "layer " + std::to_string(layer) + " head " + std::to_string(number),
+        std::string("its traces are out of the range of the theory: ") + refusal.what());
   }
 }
 

@@ -95,7 +95,8 @@ Spectrum spectrum_of(const HeadFactors& factors, const CentredKernel& kernel) {
             propagate(kernel, moments.traces, temperature).localization,
             largest_singular_value(products)};
   } catch (const InvalidArgument& refusal) {
-    throw FormatError(name, std::string("its traces are out of the range of the theory: ") + refusal.what());
+    throw FormatError(
+        name, std::string("its traces are out of the range of the theory: ") + refusal.what());
   }
 }
 
