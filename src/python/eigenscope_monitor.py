@@ -216,6 +216,15 @@ _GPT2 = Attention(
     ),
 )
 
+_GPT_NEO = Attention(
+    query="h.{n}.attn.attention.q_proj.weight",
+    key="h.{n}.attn.attention.k_proj.weight",
+    layout="separate",
+    gain="h.{n}.ln_1.weight",
+    gains="plain",
+    layers="num_layers",
+)
+
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
 _GRANITE = _llama(query_scalar=1, scale="attention_multiplier")  # logits are not divided by sqrt(d_h)
 
@@ -274,7 +283,50 @@ TYPES = {
             rotary_key="rotary_pct",
         ),
     ),
-    **dict.fromkeys(("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe"), (_llama(),)),
+    "gptj": (
+        Attention(
+            query="h.{n}.attn.q_proj.weight",
+            key="h.{n}.attn.k_proj.weight",
+            layout="separate",
+            gain="h.{n}.ln_1.weight",
+            gains="plain",
+            layers="n_layer",
+            heads="n_head",
+            width="n_embd",
+            rotary=1.0,
+            rotary_width="rotary_dim",
+        ),
+    ),
+    "gpt_neo": (replace(_GPT_NEO, heads="num_heads", query_scalar=1),),  # logits are not divided by sqrt(d_h)
+    "exaone": (replace(_GPT_NEO, key_heads="num_key_value_heads", rotary=1.0),),
+    "nomic_bert": (
+        Attention(
+            query="encoder.layers.{n}.attn.Wqkv.weight",
+            layout="fused",
+            gains="none",
+            input_norm="encoder.layers.{n}.norm2.weight",
+            first_input_norm="emb_ln.weight",
+            layers="n_layer",
+            heads="n_head",
+            width="n_embd",
+            rotary=1.0,
+            rotary_key="rotary_emb_fraction",
+            usual=(("prenorm", False),),
+        ),
+    ),
+    **dict.fromkeys(
+        ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5"), (_llama(),)
+    ),
+    "internlm2": (
+        replace(
+            _llama(),
+            query="layers.{n}.attention.wqkv.weight",
+            key="",
+            layout="interleaved",
+            gain="layers.{n}.attention_norm.weight",
+        ),
+    ),
+    "stablelm": (replace(_llama(usual=(("qk_layernorm", False),)), rotary=0.25),),
     **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe"), (_llama(**_NORMS),)),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
@@ -302,7 +354,8 @@ TYPES = {
     "qwen3_vl_moe": (_llama(parts=("qwen3_vl_moe_text",), **_NORMS),),
     **dict.fromkeys(("granite", "granitemoe", "granitemoeshared"), (_GRANITE,)),
     "granitemoehybrid": (replace(_GRANITE, rotary_if=("position_embedding_type", "rope")),),
-    "glm4": (replace(_llama(), rotary=0.5),),
+    **dict.fromkeys(("glm", "glm4"), (replace(_llama(), rotary=0.5),)),
+    "glm4v": (_llama(parts=("glm4v_text",)),),
     "glm4_moe": (replace(_llama(norms_switch="use_qk_norm", **_NORMS), rotary=0.5),),
     "minimax_m2": (_llama(rotary_width="rotary_dim", **_NORMS),),
     **dict.fromkeys(

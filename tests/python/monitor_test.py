@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,24 @@ DECLARED = {
         gain="layers.{n}.attention_norm.weight",
         gains="plain",
         width="",
+    ),
+    "falcon": monitor.Attention(
+        query="h.{n}.self_attention.query_key_value.weight",
+        layout="interleaved",
+        gain="h.{n}.ln_attn.weight",
+        gains="plain",
+        key_heads="num_kv_heads",
+        rotary=1.0,
+    ),
+    # As GGUF files have it.
+    "bailing_moe": monitor.Attention(
+        query="layers.{n}.self_attn.q_proj.weight",
+        key="layers.{n}.self_attn.k_proj.weight",
+        layout="separate",
+        gain="layers.{n}.input_layernorm.weight",
+        gains="plain",
+        key_heads="num_key_value_heads",
+        rotary=1.0,
     ),
     None: monitor.Attention(
         query="blocks.{n}.attn.qkv.weight",
@@ -77,7 +96,10 @@ class Families(unittest.TestCase):
             with self.subTest(model=Path(path).name):
                 kept = options
                 if config.get("model_type") in DECLARED:
-                    kept = {**options, "like": DECLARED[config.get("model_type")]}
+                    like = DECLARED[config.get("model_type")]
+                    if config.get("parallel_attn") and not config["new_decoder_architecture"]:
+                        like = replace(like, gain="h.{n}.input_layernorm.weight")  # Falcon 7B
+                    kept = {**options, "like": like}
                 found = monitor.head_spectra(self.tensors(arrays), config, **kept)
                 self.assertEqual(list(found), list(expected[path]))
                 for name, head in found.items():

@@ -1377,6 +1377,7 @@ class Falcon7b(Model):
         "layer_norm_epsilon": 1e-3,
         "rope_theta": 50.0,
         "multi_query": True,
+        "num_kv_heads": 1,
         "new_decoder_architecture": False,
         "parallel_attn": True,
         "bias": False,
