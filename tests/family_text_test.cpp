@@ -203,6 +203,17 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
   }
 }
 
+TEST_CASE("passages of GPT-Neo are not longer than the windows of its local layers", "[families]") {
+  const Json& expected = models_of("GPT-Neo").front();
+  Json config = expected.at("config");
+  const TinyModel model = wave_model(expected);
+  CHECK(open_model(model, config)->positions() == config.at("window_size").get<Index>());
+  config["window_size"] = 3;
+  CHECK(open_model(model, config)->positions() == 3);
+  config.erase("window_size");  // 256, more than there are positions
+  CHECK(open_model(model, config)->positions() == 12);
+}
+
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
   for (const std::string type : {"arcee", "ernie4_5_moe", "llama4"}) {

@@ -286,7 +286,8 @@ struct ForwardNames {
   /// Keys of what these logits are divided by, and of a number which, over the width of the tokens, multiplies them.
   std::string_view output_divisor_key = {}, output_width_key = {};
   std::string_view most_tokens_key =
-      {};  ///< passages are not longer, as there attention is another one
+      {};                         ///< passages are not longer, as there attention is another one
+  std::uint64_t most_tokens = 0;  ///< where the config does not say; 0: any number
   /// Keys of config.json that select another forward pass unless they have this value, or are not there.
   std::array<UsualValue, kMostUsual> usual = {};
   /// Tensors of models with the same names and another forward pass.

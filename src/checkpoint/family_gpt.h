@@ -169,7 +169,7 @@ constexpr Family falcon_small() {
   row.required = {};
   row.absent = "h.{n}.ln_attn.weight";
   row.attentions[0].query_gain = row.text.mlp_norm = "h.{n}.input_layernorm.weight";
-  row.text.usual = {{{"parallel_attn", "true"}, {"alibi", "false"}}};
+  row.text.usual = {{{"parallel_attn", "true"}}};
   return row;
 }
 
@@ -258,7 +258,8 @@ constexpr Family gpt_neo() {
                    .activation = Activation::gelu_new,
                    .optional_bias = true,
                    // In half of its layers queries see no more keys.
-                   .most_tokens_key = "window_size"}};
+                   .most_tokens_key = "window_size",
+                   .most_tokens = 256}};
 }
 
 // LLaMA's attention with GPT-Neo's names.
@@ -274,6 +275,7 @@ constexpr Family exaone3() {
   names.rotary = RotaryPairs::kHalves;
   ForwardNames& text = row.text;
   text.position_embedding = text.most_tokens_key = {};
+  text.most_tokens = 0;
   text.mlp_gate = "h.{n}.mlp.c_fc_0.weight";
   text.mlp_up = "h.{n}.mlp.c_fc_1.weight";
   text.norm = NormKind::rms_norm;

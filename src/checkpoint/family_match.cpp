@@ -338,10 +338,10 @@ class KeyLayers {
     const auto count = keys.integer(count_key, kMostLayers);
     const auto most = static_cast<double>(count.value_or(kMostLayers + 1) - 1);
     const auto shared = keys.number(family.shared_keys_key, 0, most);
-    if (!count) return;
     // The original's code shares nothing where its default is more than there are layers.
     const double usual = family.default_shared_keys <= most ? family.default_shared_keys : 0;
-    first_ = static_cast<int>(*count) - static_cast<int>(shared.value_or(usual));
+    const int sharing = static_cast<int>(shared.value_or(usual));
+    if (count && sharing > 0) first_ = static_cast<int>(*count) - sharing;
   }
 
   int of(int layer) const {

@@ -93,6 +93,7 @@ constexpr NamePairs kDense =
 /// Of BLOOM, which Falcon follows.
 constexpr NamePairs kBloom =
     " token_embd=word_embeddings token_embd_norm=word_embeddings_layernorm output_norm=ln_f "
+    "output=lm_head "
     "attn_norm_2=ln_attn attn_qkv=self_attention.query_key_value "
     "attn_output=self_attention.dense ";
 constexpr NamePairs kNeoX =

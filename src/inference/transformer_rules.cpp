@@ -219,15 +219,17 @@ bool Transformer::embeds_positions() const {
 
 Index Transformer::longest_passage(const ConfigKeys& keys) const {
   if (patches_) return patches_->tokens();
-  if (embeds_positions()) {
-    return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
-  }
   const auto most = static_cast<std::uint64_t>(shared::kLength.range.maximum);
-  const auto limit = [&](std::string_view key) {
-    return keys.integer(key, kLargestSide * 64).value_or(most);
+  const auto limit = [&](std::string_view key, std::uint64_t usual) {
+    return keys.integer(key, kLargestSide * 64).value_or(usual);
   };
+  const std::uint64_t alike = limit(names().most_tokens_key, names().most_tokens);
+  if (embeds_positions()) {
+    const Index rows = matrix_shape(*tensors_, full_name(names().position_embedding))[0];
+    return alike == 0 ? rows : std::min(rows, static_cast<Index>(alike) + first_position_);
+  }
   return static_cast<Index>(
-      std::min({most, limit(names().length_key), limit(names().most_tokens_key),
+      std::min({most, limit(names().length_key, most), alike == 0 ? most : alike,
                 tokens_of_short_factors(keys).value_or(most)}));
 }
 

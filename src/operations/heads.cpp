@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/tensor_guards.h"
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
 #include "checkpoint/several_stacks.h"
 #include "checkpoint/trainer_state.h"
+#include "checkpoint/tensor_guards.h"
 #include "inference/text_family.h"
 #include "operations/checkpoint_input.h"
 #include "operations/operations.h"

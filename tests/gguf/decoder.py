@@ -446,6 +446,13 @@ class Glm4(Phi3):
     keys = {"rope.dimension_count": uint32(32)}
 
 
+class Glm4Sections(Glm4):
+    """The text of GLM-V, whose halves of the turned part are pairs."""
+
+    name = "glm4-sections"
+    keys = {**Glm4.keys, "rope.dimension_sections": array(5, [struct.pack("<i", n) for n in (8, 4, 4, 0)])}
+
+
 class SmolLm3(Decoder):
     """Each fourth layer has no positions."""
 
@@ -635,6 +642,22 @@ class ModernBertSilu(ModernBert):
     keys = {**ModernBert.keys, "hidden_activation": string("silu")}
 
 
+class NomicBert(Encoder, Decoder):
+    """Norms come after the branches."""
+
+    architecture, epsilon, output = "nomic-bert", "attention.layer_norm_epsilon", False
+    norms, norm_bias = ("attn_output_norm", "layer_output_norm"), True
+    keys = {**Encoder.keys, "rope.freq_base": float32(1000)}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+        self.tensors = [tensor for tensor in self.tensors if not tensor[0].startswith("output_norm")]
+        self.norm("token_embd_norm", size.width)
+        self.matrix("token_types", (2, size.width), 0.1)
+
+    attention_matrices = ModernBert.attention_matrices
+
+
 class GptNeox(Decoder):
     """Attention and MLP read the same tokens."""
 
@@ -652,6 +675,34 @@ class GptNeox(Decoder):
 class GptNeoxInTurn(GptNeox):
     name = "gptneox-in-turn"
     keys = {**GptNeox.keys, "use_parallel_residual": boolean(False)}
+
+
+class StableLm(Decoder):
+    architecture, epsilon = "stablelm", "attention.layer_norm_epsilon"
+    biases, norm_bias = Qwen2.biases, True
+    keys = {"rope.dimension_count": uint32(16), "use_parallel_residual": boolean(False)}
+
+
+class Ernie45(Decoder):
+    architecture = "ernie4_5"
+
+
+class Falcon(Decoder):
+    """A norm each for attention and MLP, which both read the tokens that enter the layer."""
+
+    architecture, epsilon = "falcon", "attention.layer_norm_epsilon"
+    norms = ("attn_norm", "attn_norm_2")
+    has_gate, norm_bias = False, True
+    attention_matrices = Phi3.attention_matrices
+
+
+class Falcon7b(Falcon):
+    """One norm, and one key head."""
+
+    name, norms = "falcon-7b", ("attn_norm",)
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=1))
 
 
 class Qwen(Decoder):

@@ -37,16 +37,7 @@ DECLARED = {
         key_heads="num_kv_heads",
         rotary=1.0,
     ),
-    # As GGUF files have it.
-    "bailing_moe": monitor.Attention(
-        query="layers.{n}.self_attn.q_proj.weight",
-        key="layers.{n}.self_attn.k_proj.weight",
-        layout="separate",
-        gain="layers.{n}.input_layernorm.weight",
-        gains="plain",
-        key_heads="num_key_value_heads",
-        rotary=1.0,
-    ),
+    "bailing_moe": monitor.TYPES["llama"][0],  # as GGUF files have it
     None: monitor.Attention(
         query="blocks.{n}.attn.qkv.weight",
         layout="fused",
