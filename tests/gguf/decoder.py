@@ -655,6 +655,9 @@ class NomicBert(Encoder, Decoder):
         self.norm("token_embd_norm", size.width)
         self.matrix("token_types", (2, size.width), 0.1)
 
+    def metadata(self):
+        return {**super().metadata(), "tokenizer.ggml.token_type_count": uint32(2)}
+
     attention_matrices = ModernBert.attention_matrices
 
 
