@@ -94,7 +94,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
     std::vector<Passage> passages;
     for (const auto& text : texts) passages.push_back({text, 0, 0});
     ForwardPass together(model, passages);
-    if (model->has_mixtures()) {  // whose layers are not kept in memory
+    if (model->has_mixtures() || model->has_mixers()) {  // whose layers are not kept in memory
       std::deque<ForwardPass> alone;
       std::vector<MatrixXf> tokens;
       for (const Passage& passage : passages) {
@@ -172,6 +172,10 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
       ForwardPass pass(model, {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
       const auto length = static_cast<Index>(expected.at("ids").size());
       while (!pass.done()) {
+        if (!model->has_heads(pass.layer())) {
+          advance_layer(pass);
+          continue;
+        }
         const LayerRules& rules = model->rules(pass.layer());
         const LayerWeights weights = pass.weights();
         const PassageTrace trace = advance_layer(pass).front();
@@ -216,7 +220,7 @@ TEST_CASE("passages of GPT-Neo are not longer than the windows of its local laye
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"arcee", "ernie4_5_moe", "llama4"}) {
+  for (const std::string type : {"arcee", "ernie4_5_moe", "nemotron"}) {
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");
@@ -243,6 +247,36 @@ TEST_CASE("a layer with an adapter, another norm or without a known model type i
   const auto spiral = [](TinyModel&, Json& c) { c["rope_scaling"] = {{"rope_type", "spiral"}}; };
   check_failure(refusal("LLaMA", spiral), "rope_scaling.rope_type", "must be one of default",
                 "found 'spiral'");
+}
+
+TEST_CASE("layers without heads are those of the file and of config.json", "[families]") {
+  const auto typed = [](int layer, const char* kind) {
+    return [=](TinyModel&, Json& c) { c["layer_types"][layer] = kind; };
+  };
+  check_failure(refusal("LFM2", typed(1, "conv")), "layer_types.1", "the layer has heads");
+  check_failure(refusal("LFM2", typed(0, "full_attention")), "layer_types.0", "has no heads");
+  const auto added = [](TinyModel& model, Json&) {
+    model.add("model.layers.1.conv.out_proj.weight", {16, 16}, 1);
+  };
+  CHECK(refusal("LFM2", added).item == "model.layers.1.conv.out_proj.weight");
+  const auto unknown = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.linear_attn.gate.weight", {16, 16}, 1);
+  };
+  CHECK(refusal("Qwen 3.5", unknown).item == "model.layers.0.linear_attn.gate.weight");
+  const auto without = [](const char* key) { return [=](TinyModel&, Json& c) { c.erase(key); }; };
+  CHECK(refusal("Qwen 3.5", without("linear_num_key_heads")).item == "linear_num_key_heads");
+  const auto heads = [](TinyModel&, Json& c) { c["linear_num_value_heads"] = 5; };
+  check_failure(refusal("Qwen 3.5", heads), "linear_num_key_heads", "does not divide the 5");
+
+  const Json& expected = models_of("LFM2").front();
+  const auto model = open_model(wave_model(expected), expected.at("config"));
+  CHECK(model->layers_with_heads() == std::vector{1});
+  CHECK(model->all_heads() == 4);
+  // Nothing after the last heads is run for them alone.
+  ForwardPass pass(model, {{expected.at("ids").get<std::vector<int>>(), 0, 0}}, LayerEnd::heads);
+  while (!pass.done()) advance_layer(pass);
+  CHECK(pass.steps_done() == pass.steps_wanted());
+  CHECK(pass.read(0).rows() == 16);
 }
 
 TEST_CASE("a model that selects keys is run on passages of which it selects all", "[families]") {
@@ -325,8 +359,8 @@ TEST_CASE("mixtures of experts, latent attention and state-space layers are refu
   };
   CHECK_THAT(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "ernie4_5_moe"),
              ContainsSubstring("a mixture of experts"));
-  CHECK_THAT(with("model.layers.1.feed_forward.experts.gate_up_proj", "llama4_text"),
-             ContainsSubstring("Llama 4"));
+  CHECK_THAT(with("model.layers.1.block_sparse_moe.experts.0.w1.weight", "phimoe"),
+             ContainsSubstring("Phi MoE"));
   // A hybrid: the layers with attention have heads.
   const std::string hybrid = with("model.layers.2.mamba.A_log", "jamba");
   CHECK_THAT(hybrid, ContainsSubstring("Jamba") && ContainsSubstring("state-space"));
@@ -368,6 +402,9 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
       {"Mixtral", "model.layers.1.block_sparse_moe.experts.3.w2.weight"},
       {"Qwen 2 MoE", "model.layers.0.mlp.shared_expert_gate.weight"},
       {"GLM-4.5", "model.layers.1.mlp.gate.e_score_correction_bias"},
+      {"LFM2", "model.layers.0.conv.conv.weight"},
+      {"LFM2", "model.layers.2.conv.in_proj.weight"},
+      {"Qwen 3.5", "model.layers.0.linear_attn.A_log"},
       {"DistilBERT", "distilbert.transformer.layer.0.sa_layer_norm.bias"}};
   for (const auto& [family, tensor] : missing) {
     CAPTURE(family);

@@ -192,6 +192,8 @@ struct RouterNames {
   std::string_view normalized_key = "norm_topk_prob";  ///< a token's weights add up to the factor
   bool normalized = false;                             ///< where the config does not say
   std::string_view factor_key = {};
+  bool scales_input =
+      false;  ///< what an expert reads is multiplied by its weight, not what it gives
   /// Experts of the best groups alone are chosen, by their largest score, or with a `correction` by the sum of the two
   /// largest ones.
   std::string_view groups_key = {}, best_groups_key = {};
@@ -212,6 +214,30 @@ struct ExpertNames {
   MlpNames shared = {};  ///< of an expert that runs on every token
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
+};
+
+/// What mixes the tokens of layers without heads.
+enum class TokenMixing {
+  none,
+  convolution,  ///< gated short convolution (Liquid AI, 2025, arXiv:2511.23404): C * conv(B * x) of [B | C | x]
+  delta_rule,  ///< gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464)
+};
+
+/// Layers without heads that stand between the others, with the same norms, MLP and skip connections.
+struct MixerNames {
+  TokenMixing mixing = TokenMixing::none;
+  /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads.
+  std::string_view input = {};
+  /// Of the delta rule: gates, write rates and steps of all heads.
+  std::string_view gate = {}, write = {}, step = {};
+  /// The same where the outputs of one head of keys lie together: queries, keys, values and gates in one weight, write
+  /// rates and steps in another; a file has these or those.
+  std::string_view states_by_key = {}, rates_by_key = {};
+  std::string_view convolution = {};  ///< channels x 1 x width, causal, perhaps with a bias
+  /// Of the delta rule, by head of its values: the logarithm of the rate of decay or, in GGUF, minus the rate; a bias of
+  /// the steps; and the gain of the norm of what a head reads.
+  std::string_view log_rate = {}, minus_rate = {}, step_bias = {}, norm = {};
+  std::string_view output = {};  ///< of what is mixed
 };
 
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
@@ -243,7 +269,8 @@ struct ForwardNames {
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
-  bool bare_first = false;                 ///< the first layer has no norm before its attention
+  bool bare_first = false;  ///< the first layer has no norm before its attention
+  MixerNames mixer = {};
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   /// A linear map on the skip connection of the attention, in layers whose tokens change their width.

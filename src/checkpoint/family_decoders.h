@@ -255,10 +255,10 @@ constexpr Family gpt_oss() {
   return row;
 }
 
-// Each fourth layer has no positions; there queries are scaled, by their position alone. Its query-key norms have no
-// gain.
+// Each fourth layer has no positions; there queries are scaled, by their position alone, from `floor_scale` on. Its
+// query-key norms have no gain.
 constexpr Family llama4() {
-  Family row = llama_heads("Llama 4", " llama4 llama4_text ");
+  Family row = variant(llama(), "Llama 4", " llama4 llama4_text ");
   row.rotary = {.default_base = 5e5,
                 .used = "no_rope_layers",
                 .interval = "no_rope_layer_interval",
@@ -266,6 +266,36 @@ constexpr Family llama4() {
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.bare_norms_key = "use_qk_norm";
   row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning ";
+  ForwardNames& text = row.text;
+  text.mlp_gate = "layers.{n}.feed_forward.gate_proj.weight";
+  text.mlp_up = "layers.{n}.feed_forward.up_proj.weight";
+  text.mlp_down = "layers.{n}.feed_forward.down_proj.weight";
+  text.epsilon = 1e-5;
+  text.most_tokens_key = "attention_chunk_size";
+  text.most_tokens = 8192;
+  text.usual = {{{"floor_scale", "8192"}}};
+  text.experts = {.router = {.weight = "layers.{n}.feed_forward.router.weight",
+                             .scores = RouterScores::sigmoid,
+                             .normalized_key = {},
+                             .scales_input = true},
+                  .each = {.up = "layers.{n}.feed_forward.experts.gate_up_proj",
+                           .down = "layers.{n}.feed_forward.experts.down_proj",
+                           .gate_rows = GateRows::halves},
+                  .tensors = ExpertTensors::inputs_first,
+                  .shared = {"layers.{n}.feed_forward.shared_expert.gate_proj.weight",
+                             "layers.{n}.feed_forward.shared_expert.up_proj.weight",
+                             "layers.{n}.feed_forward.shared_expert.down_proj.weight"}};
+  return row;
+}
+
+// As GGUF files have the experts.
+constexpr Family llama4_separate() {
+  Family row = variant(llama4(), "Llama 4 with separate experts", " llama4 llama4_text ");
+  row.required = "layers.{n}.feed_forward.experts.0.gate_proj.weight";
+  row.text.experts.each = {"layers.{n}.feed_forward.experts.{e}.gate_proj.weight",
+                           "layers.{n}.feed_forward.experts.{e}.up_proj.weight",
+                           "layers.{n}.feed_forward.experts.{e}.down_proj.weight"};
+  row.text.experts.tensors = ExpertTensors::each;
   return row;
 }
 
@@ -703,14 +733,39 @@ constexpr Family ling_separate() {
   return row;
 }
 
-// Attention in some of the layers, whose output is gated by a part of the queries' projection.
+// Attention in some of the layers, whose output is gated by a part of the queries' projection; the others have the
+// gated delta rule.
 constexpr Family qwen35() {
-  Family row = head_normed(
-      llama_heads("Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next "));
+  Family row = head_normed(variant(
+      qwen2_moe(), "Qwen 3.5", " qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_next "));
   row.layout = HeadLayout::kGated;
   row.gain_plus_one = true;
   row.convolution = "linear_attn.conv1d.weight";
   row.rotary = {.default_share = 0.25};
+  row.text.usual[1] = {"norm_topk_prob", "true"};
+  row.text.experts.router.normalized = true;
+  row.text.mixer = {.mixing = TokenMixing::delta_rule,
+                    .input = "layers.{n}.linear_attn.in_proj_qkv.weight",
+                    .gate = "layers.{n}.linear_attn.in_proj_z.weight",
+                    .write = "layers.{n}.linear_attn.in_proj_b.weight",
+                    .step = "layers.{n}.linear_attn.in_proj_a.weight",
+                    .states_by_key = "layers.{n}.linear_attn.in_proj_qkvz.weight",
+                    .rates_by_key = "layers.{n}.linear_attn.in_proj_ba.weight",
+                    .convolution = "layers.{n}.linear_attn.conv1d.weight",
+                    .log_rate = "layers.{n}.linear_attn.A_log",
+                    .minus_rate = "layers.{n}.linear_attn.A",
+                    .step_bias = "layers.{n}.linear_attn.dt_bias",
+                    .norm = "layers.{n}.linear_attn.norm.weight",
+                    .output = "layers.{n}.linear_attn.out_proj.weight"};
+  return row;
+}
+
+// As transformers saves the mixtures of experts.
+constexpr Family qwen35_stacked() {
+  Family row = variant(qwen35(), "Qwen 3.5 with stacked experts", " qwen3_5_moe qwen3_5_moe_text ");
+  row.required = "layers.{n}.mlp.experts.gate_up_proj";
+  row.text.experts.each = qwen3_vl_moe().text.experts.each;
+  row.text.experts.tensors = ExpertTensors::stacked;
   return row;
 }
 
@@ -723,15 +778,36 @@ constexpr Family apertus() {
   return row;
 }
 
-// In some of the layers; the others are convolutions.
+// Attention in some of the layers; the others are convolutions.
 constexpr Family lfm2() {
-  Family row = head_normed(llama_heads("LFM2", " lfm2 lfm2_moe "));
+  Family row = head_normed(variant(llama(), "LFM2", " lfm2 lfm2_moe lfm2_vl "));
   row.rotary.base = "theta";
   row.rotary.default_base = 1e6;
   row.attentions[0].query_gain = "layers.{n}.operator_norm.weight";
   row.attentions[0].query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight";
   row.attentions[0].key_norm_gain = "layers.{n}.self_attn.k_layernorm.weight";
-  row.attentions[0].others = " self_attn.v_proj self_attn.out_proj ffn_norm ";
+  ForwardNames& text = row.text;
+  text.attention_output = "layers.{n}.self_attn.out_proj.weight";
+  text.mlp_norm = "layers.{n}.ffn_norm.weight";
+  text.mlp_gate = "layers.{n}.feed_forward.w1.weight";
+  text.mlp_up = "layers.{n}.feed_forward.w3.weight";
+  text.mlp_down = "layers.{n}.feed_forward.w2.weight";
+  text.final_norm = "embedding_norm.weight";
+  text.usual = {{{"use_expert_bias", "true"}}};
+  text.epsilon_key = "norm_eps";
+  text.epsilon = 1e-5;
+  text.mixer = {.mixing = TokenMixing::convolution,
+                .input = "layers.{n}.conv.in_proj.weight",
+                .convolution = "layers.{n}.conv.conv.weight",
+                .output = "layers.{n}.conv.out_proj.weight"};
+  text.experts = {.router = {.weight = "layers.{n}.feed_forward.gate.weight",
+                             .correction = "layers.{n}.feed_forward.expert_bias",
+                             .scores = RouterScores::sigmoid,
+                             .normalized = true,
+                             .factor_key = "routed_scaling_factor"},
+                  .each = {"layers.{n}.feed_forward.experts.{e}.w1.weight",
+                           "layers.{n}.feed_forward.experts.{e}.w3.weight",
+                           "layers.{n}.feed_forward.experts.{e}.w2.weight"}};
   return row;
 }
 

@@ -249,8 +249,9 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
         refuse_item(turned, "it must be an even part of the width of a head");
     }
     set_groups(piece, tensor, header, *conversion);
-    piece.less_one =
-        conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");
+    // That of the delta rule is stored as it is by both.
+    piece.less_one = conversion->whole_gains && tensor.shape.size() == 1 &&
+                     name.ends_with("norm.weight") && !name.ends_with("linear_attn.norm.weight");
     if (piece.less_one && tensor.type != kGgufF32) {
       refuse_item(tensor.name, {"its type must be F32, as of all gains of ", conversion->name,
                                 ", but it is ", gguf_type_name(tensor.type)});

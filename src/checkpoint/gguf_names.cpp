@@ -76,10 +76,29 @@ constexpr NamePairs kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
     "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
 constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
+constexpr NamePairs kLlama4 =
+    " ffn_gate=feed_forward.gate_proj ffn_up=feed_forward.up_proj ffn_down=feed_forward.down_proj "
+    "ffn_gate_inp=feed_forward.router ffn_gate_exps=feed_forward.experts.{e}.gate_proj "
+    "ffn_up_exps=feed_forward.experts.{e}.up_proj ffn_down_exps=feed_forward.experts.{e}.down_proj "
+    "ffn_gate_shexp=feed_forward.shared_expert.gate_proj "
+    "ffn_up_shexp=feed_forward.shared_expert.up_proj "
+    "ffn_down_shexp=feed_forward.shared_expert.down_proj ";
 constexpr NamePairs kLfm2 =
     " attn_norm=operator_norm ffn_norm=ffn_norm attn_q_norm=self_attn.q_layernorm "
-    "attn_k_norm=self_attn.k_layernorm attn_output=self_attn.out_proj ";
+    "attn_k_norm=self_attn.k_layernorm attn_output=self_attn.out_proj "
+    "token_embd_norm=model.embedding_norm output_norm=model.embedding_norm "
+    "shortconv.conv=conv.conv shortconv.in_proj=conv.in_proj shortconv.out_proj=conv.out_proj "
+    "ffn_gate=feed_forward.w1 ffn_up=feed_forward.w3 ffn_down=feed_forward.w2 "
+    "ffn_gate_inp=feed_forward.gate exp_probs_b.bias=feed_forward.expert_bias "
+    "ffn_gate_exps=feed_forward.experts.{e}.w1 ffn_up_exps=feed_forward.experts.{e}.w3 "
+    "ffn_down_exps=feed_forward.experts.{e}.w2 ";
 constexpr NamePairs kStateSpace = " ffn_norm=pre_ff_layernorm ";
+constexpr NamePairs kDeltaRule =
+    " post_attention_norm=post_attention_layernorm attn_qkv=linear_attn.in_proj_qkv "
+    "attn_gate=linear_attn.in_proj_z ssm_beta=linear_attn.in_proj_b "
+    "ssm_alpha=linear_attn.in_proj_a ssm_ba=linear_attn.in_proj_ba "
+    "ssm_conv1d=linear_attn.conv1d ssm_a=linear_attn.A ssm_dt.bias=linear_attn.dt_bias "
+    "ssm_norm=linear_attn.norm ssm_out=linear_attn.out_proj ";
 constexpr NamePairs kMixers =
     " token_embd=model.embeddings attn_norm=norm attn_q=mixer.q_proj attn_k=mixer.k_proj "
     "attn_v=mixer.v_proj attn_output=mixer.o_proj ";
@@ -175,6 +194,10 @@ constexpr NamePairs kT5Keys =
     " embedding_length=d_model attention.key_length=d_kv attention.head_count=num_heads "
     "block_count=num_layers block_count=num_decoder_layers decoder_block_count=num_decoder_layers "
     "attention.relative_buckets_count=relative_attention_num_buckets ";
+constexpr NamePairs kDeltaRuleKeys =
+    " ssm.group_count=linear_num_key_heads ssm.state_size=linear_key_head_dim "
+    "ssm.time_step_rank=linear_num_value_heads ";
+constexpr NamePairs kLfm2Keys = " attention.layer_norm_rms_epsilon=norm_eps ";
 constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base ";
 /// llama.cpp uses the biases that the file has.
 constexpr NamePairs kBiases = " true=attention_bias true=mlp_bias ";
@@ -203,18 +226,23 @@ constexpr std::array kConverted{
     Converted{.name = "qwen2vl", .model_type = "qwen2_vl", .keys = {kAxes}},
     Converted{.name = "qwen3", .model_type = "qwen3"},
     Converted{.name = "qwen3vl", .model_type = "qwen3_vl", .keys = {kAxes}},
-    Converted{
-        .name = "qwen3next", .model_type = "qwen3_next", .names = {kPostNorm}, .whole_gains = true},
+    Converted{.name = "qwen3next",
+              .model_type = "qwen3_next",
+              .names = {kDeltaRule},
+              .whole_gains = true,
+              .keys = {kDeltaRuleKeys}},
     Converted{.name = "qwen35",
               .model_type = "qwen3_5_text",
-              .names = {kPostNorm},
+              .names = {kDeltaRule},
               .whole_gains = true,
-              .keys = {kAxes}},
+              .keys = {kDeltaRuleKeys,
+                       " rope.dimension_sections=mrope_section true=linear_heads_in_turn "}},
     Converted{.name = "qwen35moe",
               .model_type = "qwen3_5_moe_text",
-              .names = {kPostNorm},
+              .names = {kDeltaRule},
               .whole_gains = true,
-              .keys = {kAxes}},
+              .keys = {kDeltaRuleKeys,
+                       " rope.dimension_sections=mrope_section true=linear_heads_in_turn "}},
     Converted{.name = "gemma", .model_type = "gemma", .whole_gains = true},
     Converted{.name = "gemma2",
               .model_type = "gemma2",
@@ -283,8 +311,13 @@ constexpr std::array kConverted{
               .neighbours = true},
     Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = {kStateSpace}},
     Converted{.name = "jamba", .model_type = "jamba", .names = {kStateSpace}},
-    Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}},
-    Converted{.name = "lfm2moe", .model_type = "lfm2_moe", .names = {kLfm2}},
+    Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}, .keys = {kLfm2Keys}},
+    Converted{.name = "lfm2moe",
+              .model_type = "lfm2_moe",
+              .names = {kLfm2},
+              .keys = {kLfm2Keys,
+                       " true=norm_topk_prob 1=routed_scaling_factor "
+                       "expert_weights_scale=routed_scaling_factor "}},
     Converted{.name = "deci", .model_type = "nemotron-nas", .neighbours = true},
     Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
     Converted{.name = "afmoe",
@@ -311,7 +344,7 @@ constexpr std::array kConverted{
     Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = {kGptOss}},
     Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = {kMixtral}},
     // Their pairs are neighbours in Hugging Face's order too.
-    Converted{.name = "llama4", .model_type = "llama4_text"},
+    Converted{.name = "llama4", .model_type = "llama4_text", .names = {kLlama4}},
     Converted{.name = "command-r", .model_type = "cohere"},
     Converted{.name = "cohere2", .model_type = "cohere2", .keys = {kWindows}},
     Converted{.name = "cohere2moe",
@@ -501,7 +534,6 @@ NewName renamed(const std::string& name, const Converted* conversion) {
     const std::string block = stack + std::string(kBlock);
     if (!own.starts_with(block)) continue;
     const std::size_t end = own.find('.', block.size()) + 1;
-    if (end > ending) return {name};
     before = its;
     before += conversion->layers.empty() ? "model.layers." : conversion->layers;
     before += own.substr(block.size(), end - block.size());

@@ -46,6 +46,10 @@ class KnownLayer {
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
            forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
            forward->mlp_gate, forward->mlp_up, forward->mlp_down});
+      const MixerNames& mixer = forward->mixer;
+      add({mixer.input, mixer.gate, mixer.write, mixer.step, mixer.states_by_key,
+           mixer.rates_by_key, mixer.convolution, mixer.log_rate, mixer.minus_rate, mixer.step_bias,
+           mixer.norm, mixer.output});
       const ExpertNames& experts = forward->experts;
       add({experts.router.weight, experts.router.correction, experts.shared_gate});
       for (const MlpNames& mlp : {experts.each, experts.shared}) add({mlp.gate, mlp.up, mlp.down});
@@ -99,12 +103,13 @@ class KnownLayer {
   std::string_view block_;  // such as "self_attn."
 };
 
-/// A tensor's name behind the number of its layer, where that is a layer of the stack.
+/// A tensor's name behind the number of its layer, where that is a layer of the stack, or `any` layer.
 std::string_view within_layer(const StackMatch& stack, std::string_view before,
-                              std::string_view name) {
+                              std::string_view name, bool any) {
   const auto layer = layer_after(name, before.size());
-  const bool own = layer && std::any_of(stack.layers.begin(), stack.layers.end(),
-                                        [&](const auto& each) { return each.layer == *layer; });
+  const bool own =
+      layer && (any || std::any_of(stack.layers.begin(), stack.layers.end(),
+                                   [&](const auto& each) { return each.layer == *layer; }));
   return own ? name.substr(name.find('.', before.size()) + 1) : std::string_view();
 }
 
@@ -143,11 +148,14 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
   std::set<std::string> found, known;
   for (const StackMatch& stack : match.stacks) {
     const KnownLayer layer(*match.family, *stack.names);
+    // Of a pass those that stand between the layers with heads too.
+    const bool between =
+        part == LayerPart::whole && match.family->text.mixer.mixing != TokenMixing::none;
     const std::string_view query = stack.names->query_weight;
     const std::string before = match.prefix + std::string(query.substr(0, query.find("{n}")));
     for (auto at = tensors.lower_bound(before);
          at != tensors.end() && at->first.starts_with(before); ++at) {
-      const std::string_view name = within_layer(stack, before, at->first);
+      const std::string_view name = within_layer(stack, before, at->first, between);
       if (name.empty()) continue;
       if (layer.has(name)) {
         known.insert(at->first);

@@ -25,7 +25,9 @@ constexpr std::array kParts{
          [](const Family& family) { return family.latent(); }},
     Part{"latent attention as mlx-lm splits it, to be converted back to 'kv_b_proj'",
          {".self_attn.embed_q.", ".self_attn.unembed_out."}},
-    Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
+    Part{"state-space or recurrent layers",
+         {".A_log", ".time_decay"},
+         [](const Family& family) { return family.text.mixer.mixing == TokenMixing::delta_rule; }},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
 constexpr Part kGgufAdapter{"an adapter of llama.cpp", {".weight.lora_a", ".weight.lora_b"}};

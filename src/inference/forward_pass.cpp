@@ -62,9 +62,9 @@ double ForwardPass::advance(const PassageVisitors& visitors, std::size_t most) {
   double work = 0;
   for (const double task : running_.take()) work += task;
   pass_.end_units(end - passage());
-  if (pass_.heads_done() && pass_.is_last_layer() && end_ == LayerEnd::heads) {
+  if (pass_.heads_done() && pass_.is_last_with_heads() && end_ == LayerEnd::heads) {
     weights_.reset();
-    pass_.end_layer();
+    pass_.end();
   }
   return work;
 }

@@ -14,7 +14,7 @@
 
 namespace eigenscope {
 
-/// How far the last layer of a pass is run: its heads alone, or all of it.
+/// How far the layers of a pass are run: to the last heads alone, or all of them.
 enum class LayerEnd { heads, tokens };
 
 /// Receive what a layer does on a passage, or change it: the states (d x T) that its queries and keys are made of, an
@@ -33,8 +33,8 @@ class ForwardPass {
  public:
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-  /// Embeds the passages, at least one. `to` heads ends with the heads of the last layer and leaves the tokens before
-  /// them. Throws as Transformer::embed does; InvalidArgument
+  /// Embeds the passages, at least one. `to` heads ends with those of the last layer that has some and leaves the
+  /// tokens before them. Throws as Transformer::embed does; InvalidArgument
   /// ("passages") when there is none.
   ForwardPass(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
@@ -47,7 +47,8 @@ class ForwardPass {
   bool done() const { return pass_.done(); }
   /// Layer of the next step, from 0.
   int layer() const { return pass_.layer(); }
-  /// The first passage of which the next step runs the heads; as many as there are where it runs none.
+  /// The first passage of which the next step runs the heads; as many as there are where it runs none, as in a layer
+  /// without heads.
   std::size_t passage() const { return pass_.unit(); }
   /// The number of passages through which the next step runs its heads.
   std::size_t passages_of_step(std::size_t most = kAnyNumber) const;
@@ -57,7 +58,8 @@ class ForwardPass {
 
   const Transformer& model() const { return *model_; }
   const std::vector<Passage>& passages() const { return passages_; }
-  /// The weights of the heads of layer(), which are read when they are first asked for; none with the rest of it.
+  /// The weights of the heads of layer(), which has some; they are read when they are first asked for, and none with the
+  /// rest of it.
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage that entered layer(), or left the last one.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens[passage]; }

@@ -53,7 +53,11 @@ HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector
       reader_(model_, mask) {
   for (const std::vector<HeadPlace>& set : sets_) {
     for (const auto& [layer, head] : set) {
-      if (layer < model_->layers() && head < model_->heads()) continue;
+      if (layer < model_->layers() && head < model_->rules(layer).heads) continue;
+      if (layer < model_->layers() && !model_->has_heads(layer)) {
+        throw InvalidArgument("ablate", "name layers that have heads",
+                              "layer " + std::to_string(layer) + " has none");
+      }
       throw InvalidArgument("ablate",
                             "name heads from 0.0 to " + std::to_string(model_->layers() - 1) + "." +
                                 std::to_string(model_->heads() - 1) + " as layer.head",

@@ -62,8 +62,10 @@ HeadProjection::HeadProjection(const StoredLinear& map, const HeadPlaces& places
 template <class Part>
 void HeadProjection::keep(const Part& part) {
   const Index width = places_.outputs();
-  const bool apart =
-      places_.layout == HeadLayout::kInterleaved || places_.layout == HeadLayout::kLatent;
+  const bool is_gated =
+      places_.layout == HeadLayout::kGated && places_.projection == Projection::query;
+  const bool apart = places_.layout == HeadLayout::kInterleaved ||
+                     places_.layout == HeadLayout::kLatent || is_gated;
   if (!apart) {
     kept_ = part(places_.first(0), heads() * width);
   } else {

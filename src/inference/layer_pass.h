@@ -17,7 +17,7 @@ class LayerPass {
   LayerPass(const Transformer& model, std::size_t passages, std::size_t units)
       : tokens(passages),
         read(passages),
-        layers_(model.layers()),
+        model_(model),
         units_(units),
         rest_(model, read, tokens) {}
   LayerPass(const LayerPass&) = delete;
@@ -28,13 +28,14 @@ class LayerPass {
   /// By passage, H d_v x T: the outputs of the heads before the output projection. The owner fills them.
   std::vector<Eigen::MatrixXf> read;
 
-  bool done() const { return layer_ == layers_; }
+  bool done() const { return layer_ == model_.layers(); }
   /// Layer of the next step, from 0.
   int layer() const { return layer_; }
-  bool is_last_layer() const { return layer_ + 1 == layers_; }
-  /// The next unit of the heads, from 0; as many as there are once all are done.
-  std::size_t unit() const { return unit_; }
-  bool heads_done() const { return unit_ == units_; }
+  /// No layer after layer() has heads.
+  bool is_last_with_heads() const { return layer_ >= model_.layers_with_heads().back(); }
+  /// The next unit of the heads, from 0; as many as there are once all are done, or where the layer has none.
+  std::size_t unit() const { return done() || model_.has_heads(layer_) ? unit_ : units_; }
+  bool heads_done() const { return unit() == units_; }
   void end_units(std::size_t count = 1) { unit_ += count; }
 
   /// Once the heads are done: a step of the rest of the layer. Returns its multiply-adds. Throws as LayerRest does; the
@@ -55,14 +56,18 @@ class LayerPass {
   }
   /// Share of the rest of layer() that is done, in [0, 1].
   double rest_progress() const { return rest_.done() ? 0 : rest_.progress(); }
+  /// Nothing that is left is done.
+  void end() { layer_ = model_.layers(); }
+
+ private:
   /// The next layer begins, whatever is left of this one.
   void end_layer() {
     unit_ = finished_ = 0;
     ++layer_;
   }
 
- private:
-  int layers_, layer_ = 0;
+  const Transformer& model_;
+  int layer_ = 0;
   std::size_t units_, unit_ = 0, finished_ = 0;
   LayerRest rest_;
 };

@@ -48,7 +48,11 @@ void LayerRest::start(int layer) {
     return size(mlp.gate) + size(mlp.up) + size(mlp.down);
   };
   double weights = size(stored_.attention_output);
-  Index hidden = 0;
+  Index hidden = 0, mixed = 0;
+  for (const StoredLinear& map : stored_.mixer_inputs) {
+    mixed += map.outputs();
+    weights += size(map);
+  }
   if (const auto& mixture = stored_.mixture) {
     for (const StoredMlp& expert : mixture->experts) {
       hidden = std::max(hidden, expert.up.outputs());
@@ -59,6 +63,8 @@ void LayerRest::start(int layer) {
     hidden = stored_.mlp.up.outputs();
     weights += size_of(stored_.mlp);
   }
+  hidden = std::max(hidden, mixed);
+  stage_ = first_stage();
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
     const Index own = tokens_[k].cols();
     if (parts_.empty() || (parts_.back().columns + own) * hidden > most_hidden_) {
@@ -70,7 +76,19 @@ void LayerRest::start(int layer) {
   }
 }
 
+LayerRest::Stage LayerRest::first_stage() const {
+  return stored_.mixer ? Stage::mixer_input : Stage::attention_output;
+}
+
+Index LayerRest::outputs() const {
+  if (stage_ != Stage::mixer_input) return map().outputs();
+  Index all = 0;
+  for (const StoredLinear& map : stored_.mixer_inputs) all += map.outputs();
+  return all;
+}
+
 const StoredLinear& LayerRest::map() const {
+  if (stage_ == Stage::mixer_input) return stored_.mixer_inputs[input_map_];
   if (stage_ == Stage::attention_output) return stored_.attention_output;
   return stage_ == Stage::hidden ? mlp().up : mlp().down;
 }
@@ -105,12 +123,19 @@ void LayerRest::read_block() {
   const std::shared_ptr<Block> block = free_block();
   map().read_block(row_, block->main);
   if (gated()) mlp().gate.read_block(row_, block->gate);
-  if (row_ == 0) {
-    const auto& [first, end, columns] = parts_[part_];
-    if (stage_ == Stage::attention_output) join(read_, first, end, columns, states_);
-    output().resize(map().outputs(), input().cols());
-  }
+  if (row_ == 0 && first_row_ == 0) enter_stage();
   block_ = block;
+}
+
+void LayerRest::enter_stage() {
+  const auto& [first, end, columns] = parts_[part_];
+  if (stage_ == Stage::mixer_input) {
+    join(tokens_, first, end, columns, entered_);
+    states_ = states_of(stored_.norms, entered_);
+  } else if (stage_ == Stage::attention_output && !stored_.mixer) {
+    join(read_, first, end, columns, states_);
+  }
+  output().resize(outputs(), input().cols());
 }
 
 std::shared_ptr<LayerRest::Block> LayerRest::free_block() {
@@ -123,9 +148,9 @@ std::shared_ptr<LayerRest::Block> LayerRest::free_block() {
 
 void LayerRest::add_task(Index count) {
   const bool is_hidden = stage_ == Stage::hidden, is_gated = gated();
-  const Index inputs = input().rows(), outputs = output().rows();
+  const Index inputs = input().rows(), outputs = output().rows();  // of all maps of the stage
   const Factor<float> x = factor(input().data() + column_ * inputs, inputs);
-  float* const out = output().data() + row_ + column_ * outputs;
+  float* const out = output().data() + first_row_ + row_ + column_ * outputs;
   running_.add([this, block = block_, x, out, outputs, count, is_hidden, is_gated] {
     (is_gated ? block->gate : block->main).apply(x, count, out, outputs);
     if (!is_hidden) return count;
@@ -158,6 +183,14 @@ void LayerRest::end_stage() {
   row_ = 0;
   const auto& [first, end, columns] = parts_[part_];
   switch (stage_) {
+    case Stage::mixer_input:
+      first_row_ += map().outputs();
+      if (++input_map_ < stored_.mixer_inputs.size()) return;
+      input_map_ = 0;
+      first_row_ = 0;
+      mix_passages();
+      stage_ = Stage::attention_output;
+      return;
     case Stage::attention_output:
       join(tokens_, first, end, columns, entered_);
       states_ = enter_mlp(stored_.norms, rules_, projected_, entered_);
@@ -174,6 +207,23 @@ void LayerRest::end_stage() {
   }
 }
 
+void LayerRest::mix_passages() {
+  const auto& [first, end, columns] = parts_[part_];
+  states_.resize(stored_.attention_output.inputs(), columns);
+  Index column = 0;
+  for (std::size_t k = first; k < end; ++k) {
+    const Index length = tokens_[k].cols();
+    running_.add([this, k, column, length] {
+      states_.middleCols(column, length) =
+          mix_tokens(*stored_.mixer, hidden_.middleCols(column, length), read_[k]);
+      return length;
+    });
+    column += length;
+  }
+  running_.finish();
+  running_.take();
+}
+
 void LayerRest::start_mixture() {
   all_states_ = std::move(states_);
   routed_ = route(stored_.mixture->router, all_states_);
@@ -187,6 +237,10 @@ bool LayerRest::next_expert() {
     columns_of_expert_ = tokens_of_expert(routed_, expert_);
     if (columns_of_expert_.empty()) continue;
     states_ = all_states_(Eigen::all, columns_of_expert_);
+    if (scales_input()) {
+      const Eigen::RowVectorXf weights = routed_(expert_, columns_of_expert_);
+      states_.array().rowwise() *= weights.array();
+    }
     stage_ = Stage::hidden;
     return true;
   }
@@ -196,7 +250,8 @@ bool LayerRest::next_expert() {
 bool LayerRest::add_expert() {
   for (std::size_t k = 0; k < columns_of_expert_.size(); ++k) {
     const Index column = columns_of_expert_[k];
-    mixed_.col(column) += routed_(expert_, column) * projected_.col(static_cast<Index>(k));
+    const float weight = scales_input() ? 1 : routed_(expert_, column);
+    mixed_.col(column) += weight * projected_.col(static_cast<Index>(k));
   }
   if (next_expert()) return true;
   projected_.swap(mixed_);
@@ -210,7 +265,7 @@ void LayerRest::end_part() {
     tokens_[k] = entered_.middleCols(column, tokens_[k].cols());
     column += tokens_[k].cols();
   }
-  stage_ = Stage::attention_output;
+  stage_ = first_stage();
   if (++part_ < parts_.size()) return;
   // Nothing is kept while other passes run.
   blocks_.clear();

@@ -14,8 +14,8 @@ namespace eigenscope {
 /// Throws FormatError, naming the layer, for tokens that left the range of single precision in it.
 void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 
-/// Output projection, skip connection, norms and MLP of a layer, as finish_layer, without its weights in memory: a
-/// block of outputs is read, then applied to the tokens of all passages. A job that advances in steps; a step is a
+/// Output projection, skip connection, norms and MLP of a layer, as finish_layer, and before them what its TokenMixer
+/// does, where it has one, without its weights in memory: a block of outputs is read, then applied to the tokens of all passages. A job that advances in steps; a step is a
 /// block applied to some hundred tokens, with several at once where there are several processors. Of a mixture of
 /// experts one after another is read, for the tokens that its router chose it for. Passages of which the MLP's hidden
 /// states are more than `most_hidden` numbers go through in parts, each of which reads the weights again.
@@ -44,8 +44,9 @@ class LayerRest {
   double progress() const { return work_done_ / work_; }
 
  private:
-  /// W_O x with what the heads read; act(W_up x), or act(W_gate x) (W_up x), with the states; W_down x with that.
-  enum class Stage { attention_output, hidden, mlp_output };
+  /// The maps of a TokenMixer with the states that heads would read; W_O x with what the heads read, or was mixed;
+  /// act(W_up x), or act(W_gate x) (W_up x), with the states of the MLP; W_down x with that.
+  enum class Stage { mixer_input, attention_output, hidden, mlp_output };
   /// Some passages, whose columns are joined.
   struct Part {
     std::size_t first = 0, end = 0;
@@ -58,13 +59,23 @@ class LayerRest {
   const StoredLinear& map() const;
   const StoredMlp& mlp() const;
   Eigen::MatrixXf& input() { return stage_ == Stage::mlp_output ? hidden_ : states_; }
-  Eigen::MatrixXf& output() { return stage_ == Stage::hidden ? hidden_ : projected_; }
+  Eigen::MatrixXf& output() {
+    return stage_ == Stage::mixer_input || stage_ == Stage::hidden ? hidden_ : projected_;
+  }
+  Stage first_stage() const;
+  /// The outputs of all maps of the stage, whose memory is one matrix.
+  Eigen::Index outputs() const;
   bool gated() const;
   void read_block();
   /// One that no task uses, to be filled.
   std::shared_ptr<Block> free_block();
   void add_task(Eigen::Index count);
+  /// Fills the input and makes room for the output of a stage.
+  void enter_stage();
   void end_stage();
+  /// Replaces the states by what the output projection reads.
+  void mix_passages();
+  bool scales_input() const { return stored_.mixture->router.rules.scales_input; }
   void start_mixture();
   /// Goes on with the tokens of the next expert that has some; false after the last one.
   bool next_expert();
@@ -84,6 +95,8 @@ class LayerRest {
 
   std::size_t part_ = 0;
   Stage stage_ = Stage::attention_output;
+  std::size_t input_map_ = 0;           // of the TokenMixer's
+  Eigen::Index first_row_ = 0;          // of that map among the outputs of all
   Eigen::Index row_ = 0, column_ = 0;   // of the next step
   std::shared_ptr<const Block> block_;  // from output row_ on; null where it is still to be read
   std::vector<std::shared_ptr<Block>> blocks_;

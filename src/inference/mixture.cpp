@@ -94,6 +94,7 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
   rules.scores = is_softmax ? RouterScores::softmax : RouterScores::sigmoid;
   rules.chosen = count(names.chosen_key);
   rules.corrected = corrected;
+  rules.scales_input = names.scales_input;
   rules.normalized = keys.flag(names.normalized_key)
                          .value_or(names.normalized && (corrected || !names.optional_correction));
   if (rules.normalized && names.optional_correction && !corrected) {

@@ -19,7 +19,8 @@ struct RouterRules {
   /// Only experts of the `best_groups` groups with the largest scores, of `groups` that follow one another and are of
   /// one size, are chosen: by the largest score of a group, or where these are `corrected` by the sum of its two largest.
   int groups = 1, best_groups = 1;
-  bool corrected = false;  ///< the router has a correction of the scores that choose
+  bool corrected = false;     ///< the router has a correction of the scores that choose
+  bool scales_input = false;  ///< of an expert, in the place of its output
 };
 
 /// `corrected`: whether the file has the correction that the row names. Throws FormatError naming the key when a number

@@ -99,7 +99,7 @@ class TextAttention {
   const std::vector<Passage>& passages() const { return pass_.passages(); }
   /// The tokens (d x T) of a passage after the last layer, when all is done and `to` is tokens.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens(passage); }
-  /// The layers that are done, and their heads.
+  /// The layers with heads that are done, and their heads.
   const std::vector<LayerOnText>& layers() const { return layers_; }
   const std::vector<HeadOnText>& heads() const { return heads_; }
   /// The weights of the kept heads, passage by passage in each layer; empty where none are kept.

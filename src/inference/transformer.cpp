@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,6 +26,7 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
 constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights in memory
+constexpr std::uint64_t kMostConvolved = 64;                     // positions
 constexpr float kLatentEpsilon = 1e-6F;  // of latent norms, whatever config.json says
 
 }  // namespace
@@ -36,11 +39,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   }
   refuse_foreign();
   read_embeddings();
-  for (const LayerTensors& layer : stack().layers) {
-    if (layer.layer != stored_++) {
-      refuse_item(full_name(attention().query_weight, stored_ - 1), "it is missing");
-    }
-  }
+  find_layers();
   const ConfigKeys keys = part_keys(&config, stack().part);
   const std::string_view count_key = attention().layer_count_key;
   const auto told = keys.integer(count_key, kMostLayers);
@@ -51,14 +50,38 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   }
   read_layers(keys);
   read_config(keys);
+  const int first = layers_with_heads_.front();
   const std::string_view compression = attention().latent.query_weight;
   const std::string_view reader = compression.empty() ? attention().query_weight : compression;
-  check_width(keys, match_.family->width_key, full_name(reader, 0),
-              static_cast<std::uint64_t>(sides(reader, 0)[0]));
+  check_width(keys, match_.family->width_key, full_name(reader, first),
+              static_cast<std::uint64_t>(sides(reader, first)[0]));
   check_tensors(match_, tensors_->tensors(), {}, LayerPart::whole);
-  const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
+  const auto head_width = static_cast<std::uint64_t>(first_rules().head_width);
   check_keys(keys, {*match_.family, stack(), head_width}, {});
   check_norms(match_, stack(), keys);
+}
+
+void Transformer::find_layers() {
+  for (const LayerTensors& layer : stack().layers) {
+    while (stored_ < layer.layer && has_mixer(stored_)) ++stored_;
+    if (layer.layer != stored_) {
+      refuse_item(full_name(attention().query_weight, stored_), "it is missing");
+    }
+    if (has_mixer(stored_++)) {
+      refuse_item(full_name(names().mixer.output, layer.layer), "its layer has heads too");
+    }
+  }
+  while (has_mixer(stored_)) ++stored_;
+}
+
+bool Transformer::has_mixer(int layer) const {
+  const std::string_view output = names().mixer.output;
+  return !output.empty() && tensors_->tensors().contains(full_name(output, layer));
+}
+
+Index Transformer::heads_before(int layer) const {
+  const auto& all = layers_with_heads_;
+  return heads() * (std::lower_bound(all.begin(), all.end(), layer) - all.begin());
 }
 
 void Transformer::refuse_foreign() const {
@@ -336,6 +359,11 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
   weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
+  if (bare_norms_ && rules.rotary.pairs != RotaryPairs::kNone) {
+    // The original normalizes after the rotation, which leaves lengths as they are.
+    weights.query_norm =
+        weights.key_norm = {NormKind::rms_norm, VectorXf::Ones(head_width), {}, epsilon_};
+  }
   const bool bare = weights.query_norm.is_none();
   if (!bare) {
     weights.query_norm.gain *= query_scale_;
@@ -357,7 +385,8 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
     return HeadProjection(fused ? *fused : linear(pattern, layer, outputs, width), places, scale,
                           most);
   };
-  weights.query = projection(Projection::query, attention().query_weight, queries);
+  const Index parts = match_.family->gated() ? 2 : 1;
+  weights.query = projection(Projection::query, attention().query_weight, parts * queries);
   weights.key = projection(Projection::key, attention().key_weight, keys);
   weights.value = projection(Projection::value, names().value, keys);
 }
@@ -489,6 +518,99 @@ StoredMixture Transformer::mixture(int layer) const {
   return mixture;
 }
 
+void Transformer::read_mixer(StoredRest& rest, int layer) const {
+  if (has_heads(layer) && !match_.family->gated()) return;
+  rest.norms.attention_norm = read_norm(attention().query_gain, layer);
+  if (has_heads(layer)) return read_output_gate(rest, layer);
+  const MixerNames& names = this->names().mixer;
+  if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
+  rest.mixer_inputs = {linear(names.input, layer, 3 * width_, width_)};
+  rest.mixer = ShortConvolution{read_convolution(layer, width_)};
+  rest.attention_output = linear(names.output, layer, width_, width_);
+}
+
+void Transformer::read_output_gate(StoredRest& rest, int layer) const {
+  const Index head_width = rules(layer).head_width;
+  const StoredLinear all =
+      linear(attention().query_weight, layer, 2 * heads() * head_width, width_);
+  for (int head = 0; head < heads(); ++head) {
+    rest.mixer_inputs.push_back(all.part((2 * head + 1) * head_width, head_width));
+  }
+  rest.mixer = OutputGate();
+}
+
+void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
+  const MixerNames& names = this->names().mixer;
+  DeltaRule rule = delta_rule_;
+  const Index keys = rule.key_heads * rule.key_width, values = rule.heads * rule.value_width;
+  const auto has = [&](std::string_view name) {
+    return tensors_->tensors().contains(full_name(name, layer));
+  };
+  const auto add = [&](std::string_view name, Index outputs) {
+    rest.mixer_inputs.push_back(linear(name, layer, outputs, width_));
+  };
+  // The outputs of one head of keys consist of parts of these sizes; all heads of a part follow one another.
+  const auto add_by_key = [&](std::string_view name, std::initializer_list<Index> parts) {
+    const Index by_head = std::accumulate(parts.begin(), parts.end(), Index{0});
+    const StoredLinear all = linear(name, layer, rule.key_heads * by_head, width_);
+    Index first = 0;
+    for (const Index part : parts) {
+      for (Index head = 0; head < rule.key_heads; ++head) {
+        rest.mixer_inputs.push_back(all.part(head * by_head + first, part));
+      }
+      first += part;
+    }
+  };
+  const Index shared = rule.heads / rule.key_heads;
+  if (has(names.states_by_key)) {
+    const Index of_key = shared * rule.value_width;
+    add_by_key(names.states_by_key, {rule.key_width, rule.key_width, of_key, of_key});
+  } else {
+    add(names.input, 2 * keys + values);
+    add(names.gate, values);
+  }
+  if (has(names.rates_by_key)) {
+    add_by_key(names.rates_by_key, {shared, shared});
+  } else {
+    add(names.write, rule.heads);
+    add(names.step, rule.heads);
+  }
+  rule.convolution = read_convolution(layer, 2 * keys + values);
+  if (has(names.minus_rate)) {
+    rule.rate = -read_bias(full_name(names.minus_rate, layer), rule.heads);
+  } else {
+    rule.rate = read_bias(full_name(names.log_rate, layer), rule.heads).array().exp();
+  }
+  rule.step_bias = read_bias(full_name(names.step_bias, layer), rule.heads);
+  // Its gain is stored as it is also where others are as g - 1.
+  rule.norm = {
+      NormKind::rms_norm, read_bias(full_name(names.norm, layer), rule.value_width), {}, epsilon_};
+  rest.mixer = std::move(rule);
+  rest.attention_output = linear(names.output, layer, width_, values);
+}
+
+CausalConvolution Transformer::read_convolution(int layer, Index channels) const {
+  const std::string name = full_name(names().mixer.convolution, layer), bias = bias_of(name);
+  const TensorInfo& info = tensors_->tensor(name);
+  const std::vector<std::uint64_t>& shape = info.shape;
+  // MLX has the positions in the middle and GGUF no side of 1, which leaves the order of the numbers.
+  std::uint64_t width = 1, longest = 1;
+  for (std::size_t side = 1; side < shape.size(); ++side) {
+    width *= shape[side];
+    longest = std::max(longest, shape[side]);
+  }
+  if (shape.size() < 2 || shape.size() > 3 || shape[0] != static_cast<std::uint64_t>(channels) ||
+      width != longest || width > kMostConvolved) {
+    refuse_item(name, {"its shape ", shape_text(info), " must be [", std::to_string(channels),
+                       ", 1, positions], at most ", std::to_string(kMostConvolved), " of them"});
+  }
+  CausalConvolution convolution;
+  convolution.weight.resize(static_cast<Index>(width), channels);
+  read_finite(*tensors_, name, 0, convolution.weight.data(), convolution.weight.size());
+  if (tensors_->tensors().contains(bias)) convolution.bias = read_bias(bias, channels);
+  return convolution;
+}
+
 StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   const ForwardNames& text = names();
   StoredRest rest;
@@ -496,8 +618,11 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   if (has_skip(layer)) {
     rest.norms.skip = linear(text.skip, layer, width_, entering_width(layer)).read();
   }
-  const Index read = heads() * rules(layer).value_width;
-  rest.attention_output = linear(text.attention_output, layer, width_, read);
+  if (has_heads(layer)) {
+    const Index read = heads() * rules(layer).value_width;
+    rest.attention_output = linear(text.attention_output, layer, width_, read);
+  }
+  read_mixer(rest, layer);
   if (has_mixture(layer)) {
     rest.mixture = mixture(layer);
   } else {

@@ -17,6 +17,7 @@
 #include "inference/mixture.h"
 #include "inference/patch_embedding.h"
 #include "inference/text_family.h"
+#include "inference/token_mixer.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -31,11 +32,13 @@ struct StoredMixture {
   std::vector<StoredMlp> experts;
 };
 
-/// The rest of a layer after its heads, with its linear maps in the file.
+/// The rest of a layer after its heads, if it has any, with its linear maps in the file.
 struct StoredRest {
   LayerWeights norms;  ///< their linear maps but `skip` are empty
-  StoredLinear attention_output;
-  StoredMlp mlp;  ///< none where the layer has a mixture of experts
+  std::optional<TokenMixer> mixer;
+  std::vector<StoredLinear> mixer_inputs;  ///< of the projected states, one below the other
+  StoredLinear attention_output;           ///< of what the heads read, or the mixer gives
+  StoredMlp mlp;                           ///< none where the layer has a mixture of experts
   std::optional<StoredMixture> mixture;
 };
 
@@ -57,7 +60,7 @@ class Transformer {
               ModelInput input = ModelInput::text);
 
   const Family& family() const { return *match_.family; }
-  /// Settings of a layer, from 0 to layers() - 1, beside its weights.
+  /// Settings of a layer, from 0 to layers() - 1, beside its weights; without heads for a layer that has none.
   const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
   /// Whether no query sees a later token.
   bool causal() const { return rules_.front().causal; }
@@ -69,7 +72,20 @@ class Transformer {
   /// Whether the MLP of a layer is a mixture of experts.
   bool has_mixture(int layer) const;
   bool has_mixtures() const;  ///< of any layer
-  int heads() const { return rules_.front().heads; }
+  /// Those that have heads, in their order; at least one.
+  const std::vector<int>& layers_with_heads() const { return layers_with_heads_; }
+  bool has_heads(int layer) const { return rules(layer).heads > 0; }
+  /// The heads of each layer that has some, and of all layers.
+  int heads() const { return first_rules().heads; }
+  Eigen::Index all_heads() const {
+    return static_cast<Eigen::Index>(layers_with_heads_.size()) * heads();
+  }
+  /// The number of heads in the layers before a layer.
+  Eigen::Index heads_before(int layer) const;
+  /// Whether layers have a TokenMixer.
+  bool has_mixers() const {
+    return match_.family->gated() || std::ssize(layers_with_heads_) < layers_;
+  }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's or the longest of the parameter "length", whichever is less.
   Eigen::Index positions() const { return positions_ - first_position_; }
@@ -92,7 +108,7 @@ class Transformer {
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
-  /// All weights of a layer without a mixture of experts, from 0 to layers() - 1, in memory. Throws FormatError naming
+  /// All weights of a layer without a mixture of experts or a TokenMixer, from 0 to layers() - 1, in memory. Throws FormatError naming
   /// the tensor that cannot be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
   /// Reads the weights that the heads of a layer need: queries, keys, values, and the norm of their attention.
@@ -131,6 +147,12 @@ class Transformer {
     return patches_ ? match_.stacks.back() : match_.stacks.front();
   }
   const AttentionNames& attention() const { return *stack().names; }
+  /// Of the first layer that has heads.
+  const LayerRules& first_rules() const { return rules(layers_with_heads_.front()); }
+  /// Counts the layers of the file, and lists those with heads among them.
+  void find_layers();
+  /// Whether the file has a mixer in the place of the heads of a layer.
+  bool has_mixer(int layer) const;
   std::string full_name(std::string_view pattern, int layer = 0) const;
   /// The name of the output weights, which the checkpoint may lack.
   std::string output_name() const;
@@ -144,9 +166,13 @@ class Transformer {
   void read_router(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
+  /// Refuses a layer without heads that config.json says to have some, and the reverse.
+  void check_kind(const ConfigKeys& keys, int layer) const;
   void read_heads(const ConfigKeys& keys, int layer, LayerRules& rules);
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
+  /// Widths of the delta rule, by config.json.
+  void read_delta_rule(const ConfigKeys& keys);
   bool has_skip(int layer) const;
   /// Adds the position embeddings from `row` on.
   void add_positions(std::span<const int> ids, Eigen::Index row, Eigen::MatrixXf& tokens) const;
@@ -173,6 +199,10 @@ class Transformer {
   void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// With norms beside `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
+  void read_mixer(StoredRest& rest, int layer) const;
+  void read_output_gate(StoredRest& rest, int layer) const;
+  void read_delta_rule(StoredRest& rest, int layer) const;
+  CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
   StoredMlp mlp(const MlpNames& names, int layer) const;
   StoredMlp stacked_mlp(int layer, Eigen::Index expert) const;
   StoredMixture mixture(int layer) const;
@@ -184,14 +214,17 @@ class Transformer {
   std::shared_ptr<const Safetensors> tensors_;
   FamilyMatch match_;
   std::optional<PatchEmbedding> patches_;
-  std::vector<LayerRules> rules_;                  // by layer
+  std::vector<LayerRules> rules_;  // by layer
+  std::vector<int> layers_with_heads_;
   Activation head_activation_ = Activation::gelu;  // of the head that predicts masked tokens
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float embedding_factor_ = 1, residual_factor_ = 1;
   LatentWidths latent_;
+  DeltaRule delta_rule_;  // counts and widths alone
   RouterRules router_;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
+  bool bare_norms_ = false;  // of queries and keys, in layers with positions
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   Eigen::Index first_position_ = 0;  // row of the position embeddings
   int layers_ = 0;

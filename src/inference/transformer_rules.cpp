@@ -67,6 +67,8 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (const char* const key : {"attention_bias", "enable_bias"}) {
     check_biases(keys, key, attention_maps);
   }
+  const MixerNames& mixer = names().mixer;
+  check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
   check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
@@ -96,6 +98,12 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
+    check_kind(keys, layer);
+    if (has_mixer(layer)) {
+      own.heads = own.key_heads = 0;
+      continue;
+    }
+    layers_with_heads_.push_back(layer);
     read_heads(keys, layer, own);
     own.rotary = rotary_of(keys, *match_.family, attention().rotary,
                            match_.family->latent() ? latent_.turned : own.head_width, layer, {1},
@@ -104,10 +112,14 @@ void Transformer::read_config(const ConfigKeys& keys) {
     if (!window) continue;
     own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
   }
-  query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, rules_.front().head_width));
+  query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, first_rules().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
+  const bool is_hybrid = std::ssize(layers_with_heads_) < layers_;
+  if (is_hybrid && names().mixer.mixing == TokenMixing::delta_rule) read_delta_rule(keys);
+  const std::string_view bare_norms = match_.family->bare_norms_key;
+  bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
   first_position_ = names().first_position;
   if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
@@ -125,11 +137,13 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
   const bool missing = key != "enable_bias" && !keys.has(key) &&
                        lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
-  for (const std::string_view pattern : maps) {
-    const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, 0));
-    if (!tensors_->tensors().contains(bias)) continue;
-    refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
-                                 keys.name(), ", but the file has '", shown_name(bias), "'"});
+  for (const int layer : {0, stack().layers.front().layer}) {  // without heads, and with them
+    for (const std::string_view pattern : maps) {
+      const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, layer));
+      if (!tensors_->tensors().contains(bias)) continue;
+      refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
+                                   keys.name(), ", but the file has '", shown_name(bias), "'"});
+    }
   }
 }
 
@@ -146,14 +160,15 @@ void Transformer::read_router(const ConfigKeys& keys) {
 }
 
 void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) {
-  const std::string key_heads(attention().key_head_count_key);
+  std::string key_heads(attention().key_head_count_key);
+  if (keys.has(element_key(key_heads, 0))) key_heads = element_key(key_heads, layer);
   std::string key(attention().head_count_key);
   if (keys.has(element_key(key, 0))) key = element_key(key, layer);
   const auto heads = head_count(keys, key, attention().default_heads);
   if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
   rules.heads = static_cast<int>(*heads);
-  if (rules.heads != this->heads() && layer > 0) {
-    throw FormatError(key, "all layers must have as many heads as the first, " +
+  if (rules.heads != this->heads()) {
+    throw FormatError(key, "all layers with heads must have as many as the first, " +
                                std::to_string(this->heads()) + "; found " +
                                std::to_string(rules.heads) + " in " + keys.name());
   }
@@ -168,8 +183,9 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
     refuse_item(item, {std::to_string(count), " in ", keys.name(), " does not divide ", what});
   };
-  if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
-  rules.head_width = rules.value_width = rows / rules.heads;
+  const Index parts = match_.family->gated() ? 2 * rules.heads : rules.heads;
+  if (rows % parts != 0) refuse(key, *heads, "the width " + std::to_string(rows));
+  rules.head_width = rules.value_width = rows / parts;
   const std::string_view width_key = match_.family->head_width_key;
   const auto told_width = fused ? std::nullopt : keys.integer(width_key, kLargestSide);
   if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
@@ -194,6 +210,43 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   rules.key_heads = static_cast<int>(shared);
 }
 
+void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
+  const std::string key = element_key("layer_types", layer);
+  const auto kind = keys.text(key);
+  const bool mixes = kind == "conv" || kind == "linear_attention";
+  if (!kind || names().mixer.output.empty() || mixes == has_mixer(layer)) return;
+  refuse_item(keys.path(key), {"it is '", shown_name(*kind), "' in ", keys.name(),
+                               ", but the layer has ", mixes ? "" : "no ", "heads"});
+}
+
+void Transformer::read_delta_rule(const ConfigKeys& keys) {
+  const auto told = [&](const char* key) {
+    const auto count = keys.integer(key, kLargestSide);
+    if (!count || *count == 0) refuse_item(keys.path(key), {"it is missing in ", keys.name()});
+    return static_cast<Index>(*count);
+  };
+  int layer = 0;
+  while (has_heads(layer)) ++layer;
+  const std::string norm = full_name(names().mixer.norm, layer);
+  const TensorInfo& info = tensors_->tensor(norm);
+  const char* const width_key = "linear_value_head_dim";
+  const auto width = keys.integer(width_key, kLargestSide);
+  if (info.shape.size() != 1 || (width && *width != info.shape.front())) {
+    refuse_item(norm, {"its shape ", shape_text(info), " must be that of a head's values, '",
+                       keys.path(width_key), "' in ", keys.name()});
+  }
+  delta_rule_.key_heads = told("linear_num_key_heads");
+  delta_rule_.key_width = told("linear_key_head_dim");
+  delta_rule_.heads = told("linear_num_value_heads");
+  delta_rule_.value_width = static_cast<Index>(info.shape.front());
+  // As llama.cpp's converter orders the heads of values.
+  delta_rule_.in_turn = keys.flag("linear_heads_in_turn").value_or(false);
+  if (delta_rule_.heads % delta_rule_.key_heads == 0) return;
+  refuse_item(keys.path("linear_num_key_heads"),
+              {std::to_string(delta_rule_.key_heads), " in ", keys.name(), " does not divide the ",
+               std::to_string(delta_rule_.heads), " heads of values"});
+}
+
 void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {
   const auto width = [&](const char* key) {
     if (const auto told = keys.integer(key, kLargestSide); told && *told > 0) {
@@ -214,7 +267,7 @@ void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rul
 }
 
 bool Transformer::embeds_positions() const {
-  return !names().position_embedding.empty() && rules_.front().rotary.pairs == RotaryPairs::kNone;
+  return !names().position_embedding.empty() && first_rules().rotary.pairs == RotaryPairs::kNone;
 }
 
 Index Transformer::longest_passage(const ConfigKeys& keys) const {

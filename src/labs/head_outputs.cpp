@@ -14,6 +14,10 @@ using Eigen::VectorXd;
 
 KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model) {
   if (passages.empty()) throw InvalidArgument("passages", "have at least one");
+  if (model.has_mixers()) {
+    throw FormatError(std::string(model.family().name),
+                      "labs on text need heads in every layer, whose outputs are not gated");
+  }
   const Passage& passage = passages.front();
   const Index first = std::max<Index>(1, passage.leading);
   const Index last = std::max<Index>(model.causal() ? 1 : 0, passage.trailing);

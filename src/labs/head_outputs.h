@@ -16,7 +16,7 @@ inline constexpr Eigen::Index kLeastContent = 4;
 
 /// The tokens between the special ones of passages of one length, without the first token of all and, in a causal
 /// model, without the last, to which no other attends. Throws InvalidArgument: "length" for fewer than kLeastContent,
-/// "passages" where there is none; FormatError for a model whose output tokens are not known.
+/// "passages" where there is none; FormatError for a model of which layers have no heads, or gate what these read.
 KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model);
 
 /// Mean of weights(key, query) over the queries of other tokens that see the key, of which there must be one.

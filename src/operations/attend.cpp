@@ -115,7 +115,7 @@ constexpr std::string_view kEach = "each";
 std::vector<std::vector<HeadPlace>> sets_of(const AttendInput& in, const Transformer& model) {
   std::vector<std::vector<HeadPlace>> sets;
   if (in.ablate == kEach) {
-    for (int layer = 0; layer < model.layers(); ++layer) {
+    for (const int layer : model.layers_with_heads()) {
       for (int head = 0; head < model.heads(); ++head) sets.push_back({{layer, head}});
     }
   } else if (!in.ablate.empty()) {
@@ -208,7 +208,8 @@ class AttendJob {
     return done / wanted;
   }
   PartsDone parts() const {
-    return {static_cast<Index>(attention_.layers().size()), given_.model->layers(), "layers"};
+    return {std::ssize(attention_.layers()), std::ssize(given_.model->layers_with_heads()),
+            "layers"};
   }
   double revision() const {
     const auto sets = ablation_ ? static_cast<double>(ablation_->sets_done()) : 0;
@@ -242,7 +243,7 @@ class AttendJob {
       longest = std::max(longest, passage.length());
       entries += static_cast<double>(passage.length()) * static_cast<double>(passage.length());
     }
-    const double heads = static_cast<double>(given_.model->layers()) * given_.model->heads();
+    const auto heads = static_cast<double>(given_.model->all_heads());
     has_small_weights_ = heads * entries * sizeof(float) <= kMostPartialBytes;
     for (int layer = 0; layer < given_.model->layers(); ++layer) {
       rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));

@@ -219,8 +219,8 @@ void describe(ResultFields& out, const PredictResult& result) {
 
 /// The decay that all layers of a model have by their rotary base; NaN where they differ.
 double rotary_decay_of(const Transformer& model, Index length) {
-  const Rotary& first = model.rules(0).rotary;
-  for (int layer = 1; layer < model.layers(); ++layer) {
+  const Rotary& first = model.rules(model.layers_with_heads().front()).rotary;
+  for (const int layer : model.layers_with_heads()) {
     if (model.rules(layer).rotary != first) return std::numeric_limits<double>::quiet_NaN();
   }
   return rotary_decay(first, length);
@@ -250,7 +250,7 @@ class PredictJob {
   /// Until all heads are there, each step but the last of a head leaves the result as it was.
   double revision() const {
     const auto finished = static_cast<double>(heads().size());
-    return finished < model_->layers() * model_->heads() ? finished : finished + progress();
+    return finished < static_cast<double>(model_->all_heads()) ? finished : finished + progress();
   }
   std::vector<std::byte> partial_result() const { return bytes_of(heads()); }
   PredictResult result() const {

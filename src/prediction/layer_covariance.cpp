@@ -37,6 +37,7 @@ bool LayerCovariance::advance(Index steps) {
 
 void LayerCovariance::run_passages() {
   const std::size_t first = pass_.passage(), count = pass_.passages_of_step();
+  const auto layer = static_cast<std::size_t>(pass_.layer());
   Norm norm;
   if (gain_in_weights_) norm = pass_.weights().attention_norm;
   if (!norm.is_none()) {
@@ -54,6 +55,7 @@ void LayerCovariance::run_passages() {
     if (content > 0) moments_.add(seen[k].middleCols(sinks.leading, content).cast<double>());
   }
   if (first + count < pass_.passages().size()) return;
+  covariances_.resize(layer);
   covariances_.push_back(std::make_shared<const Eigen::MatrixXd>(moments_.covariance()));
 }
 

@@ -263,7 +263,7 @@ MeanFieldLevel::MeanFieldLevel(std::shared_ptr<const Transformer> model,
 
 Index MeanFieldLevel::steps_wanted() const {
   const auto passages = static_cast<Index>(passages_.size());
-  return model_->layers() * (model_->heads() + passages) - passages;  // the last is not finished
+  return model_->all_heads() + model_->layers_with_heads().back() * passages;  // before the last
 }
 
 double MeanFieldLevel::work_per_step() const {
@@ -290,10 +290,10 @@ void MeanFieldLevel::do_head(std::vector<HeadPrediction>& heads) {
   for (const HeadTokens& tokens : head_tokens(weights_, rows_.rules(), head, states_)) {
     states.add(tokens);
   }
-  HeadPrediction& prediction = heads[static_cast<std::size_t>(layer * model_->heads() + head)];
+  HeadPrediction& prediction = heads[static_cast<std::size_t>(model_->heads_before(layer) + head)];
   prediction.at(Level::mean_field) = rows_.over_keys(states, rows_.queries(states));
   prediction.in(Metric::mean_field) = head_in_metric(states, rows_.sinks(), rows_.largest_turn());
-  if (layer + 1 < model_->layers()) {
+  if (layer < model_->layers_with_heads().back()) {
     population_->read_head(states, rows_.rules(), rows_.turns());
   } else {
     population_->skip_head();

@@ -100,7 +100,7 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
 
 void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
   const std::size_t first = pass_->passage(), end = first + pass_->passages_of_step();
-  const auto layer = static_cast<std::size_t>(pass_->layer());
+  const auto before = static_cast<std::size_t>(model_->heads_before(pass_->layer()));
   const auto all = static_cast<std::size_t>(model_->heads());
   std::vector<std::vector<HeadOnText>> by_passage(end - first, std::vector<HeadOnText>(all));
   const LayerWeights& weights = pass_->weights();
@@ -136,7 +136,7 @@ void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
   }
   if (end < passages_.size()) return;
   for (std::size_t number = 0; number < all; ++number)
-    enter(heads_[number], heads[layer * all + number]);
+    enter(heads_[number], heads[before + number]);
 }
 
 void TextMeasurement::enter(const HeadOnText& measured, HeadPrediction& head) const {
@@ -171,7 +171,7 @@ Prediction::Prediction(const std::shared_ptr<const Transformer>& model,
     add(std::make_unique<StatisticsLevels>(model, passages, settings));
     measure(ceiling.begin(), middle, MeasuredText::ceiling);
   } else {
-    for (int layer = 0; layer < model->layers(); ++layer) {
+    for (const int layer : model->layers_with_heads()) {
       for (int head = 0; head < model->heads(); ++head) heads_.emplace_back(layer, head);
     }
   }

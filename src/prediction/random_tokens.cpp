@@ -214,6 +214,11 @@ std::vector<Passage> sampled_passages(const Transformer& model, const RandomToke
                           "be another than sampled for mixtures of experts, "
                           "whose layers are not kept in memory");
   }
+  if (model.has_mixers()) {
+    throw InvalidArgument("tokens_law",
+                          "be another than sampled for models of which layers have no heads, or "
+                          "gate what heads read");
+  }
   if (tokens.ids.empty()) throw InvalidArgument("ids", "have at least one token to draw");
   const Index room = content_length(tokens, length);
   const auto sequences = static_cast<std::size_t>(count);

@@ -101,8 +101,9 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const Transformer> model,
 
 Index StatisticsLevels::steps_wanted() const {
   const auto passages = static_cast<Index>(passages_.size());
-  return model_->layers() * (2 * passages + model_->heads()) -
-         passages;  // the last is not finished
+  const std::vector<int>& layers = model_->layers_with_heads();
+  // Passages enter each of these layers, and leave all before the last of them.
+  return model_->all_heads() + (std::ssize(layers) + layers.back()) * passages;
 }
 
 double StatisticsLevels::work_per_step() const {
@@ -120,6 +121,11 @@ double StatisticsLevels::work_per_step() const {
 }
 
 void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
+  if (steps_done() == 0) {
+    for (std::size_t k = 0; k < passages_.size(); ++k) {
+      pass_.tokens[k] = model_->embed(passages_[k].ids);
+    }
+  }
   if (pass_.heads_done()) {
     states_.clear();
     weights_ = {};
@@ -143,10 +149,8 @@ void StatisticsLevels::enter_passage() {
     rows_.enter(model_->rules(layer));
     if (walk_length() != walk) kernel_ = centred_kernel(theory_tokens(walk_length()));
   }
-  MatrixXf& tokens = pass_.tokens[passage];
-  if (layer == 0) tokens = model_->embed(passages_[passage].ids);
   pass_.read[passage].resize(model_->heads() * model_->rules(layer).value_width, rows_.length());
-  states_.push_back(states_of(weights_, tokens));
+  states_.push_back(states_of(weights_, pass_.tokens[passage]));
   if (states_.size() < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());
 }

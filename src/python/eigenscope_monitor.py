@@ -50,7 +50,7 @@ class Attention:
     """
 
     query: str  # weight of the queries, or of all projections where they are fused
-    layout: str  # "separate", "conv1d", "fused" or "interleaved", as --map-layout of `eigenscope heads`, or "latent"
+    layout: str  # "separate", "conv1d", "fused" or "interleaved", as --map-layout of `eigenscope heads`, "latent" or "gated"
     gains: str  # a gain g is stored as g ("plain") or as g - 1 ("plus_one"); "none": no gain is folded
     key: str = ""  # weight of the keys; empty where it is fused
     gain: str = ""  # of the norm that queries and keys read
@@ -226,6 +226,9 @@ _GPT_NEO = Attention(
 )
 
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
+_QWEN35 = replace(
+    _llama(gains="plus_one", usual=(("attn_output_gate", True),), **_NORMS), layout="gated", rotary=0.25
+)
 _GRANITE = _llama(query_scalar=1, scale="attention_multiplier")  # logits are not divided by sqrt(d_h)
 
 # Types of config.json whose conventions are known. Another one is refused, whatever the names of its tensors.
@@ -317,6 +320,19 @@ TYPES = {
     **dict.fromkeys(
         ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5"), (_llama(),)
     ),
+    **dict.fromkeys(
+        ("lfm2", "lfm2_moe"),
+        (
+            replace(
+                _llama(),
+                gain="layers.{n}.operator_norm.weight",
+                query_norm="layers.{n}.self_attn.q_layernorm.weight",
+                key_norm="layers.{n}.self_attn.k_layernorm.weight",
+            ),
+        ),
+    ),
+    **dict.fromkeys(("qwen3_5_text", "qwen3_next"), (_QWEN35,)),
+    **dict.fromkeys(("qwen3_5", "qwen3_5_moe"), (replace(_QWEN35, parts=("qwen3_5_text", "qwen3_5_moe_text")),)),
     "internlm2": (
         replace(
             _llama(),
@@ -410,7 +426,7 @@ TYPES = {
     ),
 }
 
-LAYOUTS = ("separate", "conv1d", "fused", "interleaved", "latent")
+LAYOUTS = ("separate", "conv1d", "fused", "interleaved", "latent", "gated")
 GAINS = ("plain", "plus_one", "none")
 
 
@@ -749,11 +765,12 @@ def _head_width_of(weights, attention, prefix, layers, keys):
 
 def _divided(outputs, attention, keys, layer, prefix):
     heads, key_heads = _counts(attention, keys, layer)
-    parts = heads + (2 * key_heads if not attention.key else 0)
+    parts = heads + (2 * key_heads if not attention.key else heads if attention.layout == "gated" else 0)
     if outputs % parts:
         raise ValueError(
             f"the outputs of '{prefix}{attention.query}' must divide into {heads} heads"
-            + (f" and {key_heads} each of keys and values" if parts != heads else "")
+            + (f" and {key_heads} each of keys and values" if not attention.key else "")
+            + (" and as many gates" if attention.layout == "gated" else "")
             + f": found {outputs}"
         )
     return outputs // parts
@@ -784,7 +801,9 @@ def _plan_layer(weights, attention, prefix, layer, keys, common):
         fits = outputs == heads * head_width and 0 < turning < head_width and key_width == width
         fits = fits and key_outputs % heads == 0 and key_outputs // heads >= head_width - turning
         fits = fits and (reader == names["query"] or compressed == inputs)
-    elif attention.layout == "separate":
+    elif attention.layout in ("separate", "gated"):
+        if attention.layout == "gated":
+            outputs //= 2
         # Other layers may have lost heads to pruning.
         key_outputs, key_width = _sides(weights, names["key"], attention)
         whole = heads
@@ -915,12 +934,15 @@ def _projections(weights, layer, kind):
         array = weights[name]
         return _swap(array) if layer.attention.layout == "conv1d" and kind == "weight" else array
 
-    if layer.attention.layout != "separate":
+    if layer.attention.layout not in ("separate", "gated"):
         return tuple(map(_double, _parts(read(query), layer))) if query in weights else (None, None)
-    return tuple(
-        _double(read(name).reshape((count, w) + tuple(read(name).shape[1:]))) if name in weights else None
-        for name, count in ((query, h), (key, g))
-    )
+
+    def by_head(name, count):
+        # A head's gates, if it has some, come after its queries.
+        array = weights[name]
+        return _double(array.reshape((count, -1) + tuple(array.shape[1:]))[:, :w])
+
+    return tuple(by_head(name, count) if name in weights else None for name, count in ((query, h), (key, g)))
 
 
 def _vector(weights, name, sizes):

@@ -74,13 +74,14 @@ class Decoder:
     head_norms = ()
     biases = ()
     has_gate, norm_bias, output = True, False, True
+    final_norm = "output_norm"
     keys = {}
     silenced = ""
 
     def __init__(self, kind, size):
         self.kind, self.size, self.random, self.tensors = kind, size, np.random.default_rng(5), []
         self.matrix("token_embd", (size.vocabulary, size.width), 1.0 if self.output else 0.1)
-        self.norm("output_norm", size.width)
+        self.norm(self.final_norm, size.width)
         if self.output:
             self.matrix("output", (size.vocabulary, size.width), 0.1)
         for layer in range(size.layers):
@@ -189,6 +190,116 @@ class Qwen2Moe(Mixtral):
     def layer(self, p):
         super().layer(p)
         self.vector(p + "ffn_gate_inp_shexp.weight", (self.size.width,))
+
+
+class Lfm2(Decoder):
+    """Convolutions in the place of the heads of two layers of three."""
+
+    architecture, output, final_norm = "lfm2", False, "token_embd_norm"
+    keys = {
+        "attention.head_count_kv": array(4, [struct.pack("<I", count) for count in (0, 0, 2, 0, 0, 2)]),
+        "shortconv.l_cache": uint32(3),
+    }
+
+    def matrices(self):
+        if self.has_heads:
+            return super().matrices()
+        width = self.size.width
+        return {"shortconv.in_proj": (3 * width, width), "shortconv.out_proj": (width, width), **self.mlp_matrices()}
+
+    def layer(self, p):
+        self.enter(p)
+        super().layer(p)
+        if not self.has_heads:
+            self.vector(p + "shortconv.conv.weight", (self.size.width, 3))
+
+    def enter(self, p):
+        self.number = int(p.split(".")[1])
+        self.has_heads = self.number % 3 == 2
+        self.head_norms = Qwen3.head_norms if self.has_heads else ()
+
+
+class Lfm2Moe(Lfm2, Mixtral):
+    """The first layer has an MLP."""
+
+    architecture, name = "lfm2moe", "lfm2moe"
+    keys = {
+        **Mixtral.keys,
+        **Lfm2.keys,
+        "leading_dense_block_count": uint32(1),
+        "expert_gating_func": uint32(2),
+    }
+
+    def mlp_matrices(self):
+        return Mixtral.mlp_matrices(self) if self.number > 0 else Decoder.mlp_matrices(self)
+
+    def layer(self, p):
+        super().layer(p)
+        if self.number > 0:
+            self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
+class Qwen35(Decoder):
+    """Attention whose output is gated in each third layer, the gated delta rule in the others."""
+
+    architecture, norms = "qwen35", ("attn_norm", "post_attention_norm")
+    key_heads, value_heads, part = 2, 4, 32  # of the delta rule
+    keys = {
+        "attention.layer_norm_rms_epsilon": float32(1e-6),
+        "attention.key_length": uint32(64),
+        "attention.value_length": uint32(64),
+        "rope.dimension_count": uint32(32),
+        "rope.dimension_sections": array(5, [struct.pack("<i", count) for count in (6, 5, 5, 0)]),
+        "full_attention_interval": uint32(3),
+        "ssm.conv_kernel": uint32(4),
+        "ssm.state_size": uint32(part),
+        "ssm.group_count": uint32(key_heads),
+        "ssm.time_step_rank": uint32(value_heads),
+        "ssm.inner_size": uint32(value_heads * part),
+    }
+    enter = Lfm2.enter
+
+    def matrices(self):
+        size = self.size
+        if self.has_heads:
+            return {**super().matrices(), "attn_q": (2 * size.heads * size.head_width, size.width)}
+        values = self.value_heads * self.part
+        return {
+            "attn_qkv": (2 * self.key_heads * self.part + values, size.width),
+            "attn_gate": (values, size.width),
+            **self.rates(),
+            "ssm_out": (size.width, values),
+            **self.mlp_matrices(),
+        }
+
+    def rates(self):
+        return dict.fromkeys(("ssm_beta", "ssm_alpha"), (self.value_heads, self.size.width))
+
+    def layer(self, p):
+        self.enter(p)
+        super().layer(p)
+        if self.has_heads:
+            return
+        self.vector(p + "ssm_conv1d.weight", ((2 * self.key_heads + self.value_heads) * self.part, 4), 0.3)
+        self.vector(p + "ssm_a", (self.value_heads,), -1.0)
+        self.vector(p + "ssm_dt.bias", (self.value_heads,))
+        self.norm(p + "ssm_norm", self.part)
+
+
+class Qwen35Moe(Qwen35, Qwen2Moe):
+    architecture = "qwen35moe"
+    keys = {**Qwen2Moe.keys, **Qwen35.keys}
+    biases = ()
+
+
+class Qwen3Next(Qwen35Moe):
+    """Rates of the value heads of one key head lie together."""
+
+    architecture = "qwen3next"
+    keys = {key: value for key, value in Qwen35Moe.keys.items() if key != "rope.dimension_sections"}
+
+    def rates(self):
+        return {"ssm_ba": (2 * self.value_heads, self.size.width)}
 
 
 class GptOss(Mixtral):
@@ -346,6 +457,28 @@ class DeepSeekOcr(Mixtral):
     def layer(self, p):
         self.is_first = p == "blk.0."
         super().layer(p)
+
+
+class Llama4(Mixtral):
+    """Norms of queries and keys without a gain; each fourth layer has no positions. Each second layer has experts, whose
+    weights multiply what they read."""
+
+    architecture = "llama4"
+    keys = {
+        **Mixtral.keys,
+        "expert_used_count": uint32(1),
+        "attention.layer_norm_rms_epsilon": float32(1e-5),
+        "interleave_moe_layer_step": uint32(2),
+    }
+
+    def layer(self, p):
+        self.has_experts = int(p.split(".")[1]) % 2 == 1
+        super().layer(p)
+
+    def mlp_matrices(self):
+        if not self.has_experts:
+            return Decoder.mlp_matrices(self)
+        return {**super().mlp_matrices(), **self.shared_matrices()}
 
 
 class BailingMoe(Mixtral):

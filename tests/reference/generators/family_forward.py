@@ -149,16 +149,19 @@ class Llama(Model):
     def build(self):
         groups = self.config["num_key_value_heads"]
         self.tensor("model.embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
-        for layer in range(LAYERS):
+        for layer in range(self.depth):
             p = f"model.layers.{layer}."
             for name in self.norms:
                 self.add_norm(p + name, mean=self.gain)
-            self.add_projections(p + "self_attn.", groups)
-            self.add_linear(p + "self_attn.o_proj", WIDTH, self.heads * (self.value_width or self.width))
+            self.add_attention(p + "self_attn.", groups)
             self.add_mlp(p + "mlp.")
         self.add_norm("model.norm", mean=self.gain)
         if not self.config.get("tie_word_embeddings"):
             self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def add_attention(self, p, groups):
+        self.add_projections(p, groups)
+        self.add_linear(p + "o_proj", WIDTH, self.heads * (self.value_width or self.width))
 
     def add_projections(self, p, groups):
         for name, heads in (("q", self.heads), ("k", groups), ("v", groups)):
@@ -862,6 +865,60 @@ class Qwen3VlMoe(Qwen3, MixtureOfExperts):
         return (silu(gate) * up) @ self.w[p + "mlp.experts.down_proj"][expert]
 
 
+class Llama4(MixtureOfExperts):
+    """Norms of queries and keys without a gain, in layers with positions; the first layer has an MLP. What an expert
+    reads is multiplied by its weight. Experts lie in one tensor, inputs first, gates before ups."""
+
+    config = {**ROTARY, "model_type": "llama4_text", "hidden_act": "silu", "use_qk_norm": True}
+    config |= {"no_rope_layers": [1, 0], "num_experts_per_tok": 1, "tie_word_embeddings": False}
+    shared = "mlp.shared_expert."
+
+    def is_mixture(self, p):
+        return layer_of(p) == 1
+
+    def has_window(self, layer):
+        return False
+
+    def turned(self, p, x):
+        if not self.config["no_rope_layers"][layer_of(p)]:
+            return x
+        x = rotated_neighbours(x, self.config["rope_theta"])
+        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["rms_norm_eps"])
+
+    def add_gated(self, p, maps, hidden):
+        if "shared" in p:
+            super().add_gated(p, maps, hidden)
+        elif p.endswith(".0."):
+            p = p.removesuffix("0.")
+            self.tensor(p + "gate_up_proj", [self.experts, WIDTH, 2 * hidden], 0.6)
+            self.tensor(p + "down_proj", [self.experts, hidden, WIDTH], 0.6)
+
+    def route(self, p, x):
+        """The weight 1 of what the experts give."""
+        return dict.fromkeys(self.best(self.w[p + self.router + ".weight"] @ x), 1.0)
+
+    def weighted(self, p, expert, x):
+        return x / (1 + math.exp(-(self.w[p + self.router + ".weight"][expert] @ x)))
+
+    def expert_output(self, p, expert, x):
+        gate, up = np.split(self.weighted(p, expert, x) @ self.w[p + "mlp.experts.gate_up_proj"][expert], 2)
+        return (silu(gate) * up) @ self.w[p + "mlp.experts.down_proj"][expert]
+
+    def result(self):
+        names = {"mlp.gate.": "mlp.router.", "mlp.": "feed_forward."}
+        return renamed(super().result(), names, {})
+
+
+class SeparateLlama4(Llama4):
+    """One tensor an expert, and two experts a token."""
+
+    config = {**Llama4.config, "num_experts_per_tok": 2}
+    add_gated = MixtureOfExperts.add_gated
+
+    def expert_output(self, p, expert, x):
+        return MixtureOfExperts.expert_output(self, p, expert, self.weighted(p, expert, x))
+
+
 class Granite(Llama):
     """Factors of the embeddings, the logits of attention and the branches; the output is divided."""
 
@@ -1271,6 +1328,200 @@ def split_groups(fused, groups, width):
     """Queries, keys and values of each group one after another: tokens x heads x coordinates each."""
     parts = fused.reshape(len(fused), groups, -1, width)
     return [parts[:, :, :-2].reshape(len(fused), -1, width), parts[:, :, -2], parts[:, :, -1]]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def causal_convolution(x, kernel):
+    """x: tokens x channels, kernel: channels x positions, the last of which is the present one."""
+    width = kernel.shape[1]
+    padded = np.concatenate([np.zeros((width - 1, x.shape[1])), x])
+    return sum(padded[i : i + len(x)] * kernel[:, i] for i in range(width))
+
+
+class Lfm2(Qwen3):
+    """Convolutions in the place of the heads of some layers."""
+
+    config = {**ROTARY, "model_type": "lfm2", "tie_word_embeddings": True}
+    config |= {"layer_types": ["conv", "full_attention", "conv"], "conv_bias": False, "conv_L_cache": 3}
+    width, depth = HEAD_WIDTH, 3
+
+    def is_conv(self, p):
+        return self.config["layer_types"][layer_of(p)] == "conv"
+
+    def add_attention(self, p, groups):
+        if not self.is_conv(p):
+            return super().add_attention(p, groups)
+        p = p.removesuffix("self_attn.") + "conv."
+        self.add_linear(p + "in_proj", 3 * WIDTH, WIDTH)
+        self.tensor(p + "conv.weight", [WIDTH, 1, self.config["conv_L_cache"]], 0.6)
+        self.add_linear(p + "out_proj", WIDTH, WIDTH)
+
+    def has_window(self, layer):
+        return False
+
+    def attention(self, p, x, scale=None, cap=None):
+        p = p.removesuffix("self_attn.")
+        if not self.is_conv(p):
+            return super().attention(p + "self_attn.", x)
+        before, after, value = np.split(self.linear(p + "conv.in_proj", x), 3, axis=1)
+        kernel = self.w[p + "conv.conv.weight"][:, 0]
+        return self.linear(p + "conv.out_proj", after * causal_convolution(before * value, kernel))
+
+    def result(self):
+        names = {"model.norm": "model.embedding_norm", "input_layernorm": "operator_norm"}
+        names |= {"post_attention_layernorm": "ffn_norm", "q_norm": "q_layernorm", "k_norm": "k_layernorm"}
+        names |= {"self_attn.o_proj": "self_attn.out_proj", "mlp.": "feed_forward."}
+        names |= {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
+        return renamed(super().result(), names, {"rms_norm_eps": "norm_eps"})
+
+
+class Lfm2Moe(Lfm2, SigmoidRouter):
+    """The first layer has an MLP."""
+
+    config = {**Lfm2.config, "model_type": "lfm2_moe", "num_experts_per_tok": 2, "norm_topk_prob": True}
+    config |= {"use_expert_bias": True, "routed_scaling_factor": 1.5, "num_dense_layers": 1}
+    correction = "mlp.expert_bias"
+
+    def is_mixture(self, p):
+        return layer_of(p) >= self.config["num_dense_layers"]
+
+
+DELTA = {"linear_num_key_heads": 2, "linear_key_head_dim": 3, "linear_num_value_heads": 4, "linear_value_head_dim": 5}
+
+
+class Qwen35(Qwen3):
+    """Attention whose output is gated; the gated delta rule in the place of the heads of some layers."""
+
+    config = {**Qwen3.config, **DELTA, "model_type": "qwen3_5_text", "head_dim": 8, "attn_output_gate": True}
+    config |= {"partial_rotary_factor": 0.5, "tie_word_embeddings": False, "linear_conv_kernel_dim": 4}
+    config |= {"layer_types": ["linear_attention", "full_attention"]}
+    width, gain = 8, 0.0
+    rms_norm = Gemma.rms_norm
+
+    def has_window(self, layer):
+        return False
+
+    def add_projections(self, p, groups):
+        self.add_linear(p + "q_proj", 2 * self.heads * self.width, WIDTH)
+        for name in ("k_proj", "v_proj"):
+            self.add_linear(p + name, groups * self.width, WIDTH)
+        self.add_norm(p + "q_norm", self.width, mean=self.gain)
+        self.add_norm(p + "k_norm", self.width, mean=self.gain)
+
+    def add_attention(self, p, groups):
+        c = self.config
+        if c["layer_types"][layer_of(p)] == "full_attention":
+            return super().add_attention(p, groups)
+        keys = c["linear_num_key_heads"] * c["linear_key_head_dim"]
+        values = c["linear_num_value_heads"] * c["linear_value_head_dim"]
+        p = p.removesuffix("self_attn.") + "linear_attn."
+        self.add_inputs(p, keys, values)
+        self.tensor(p + "conv1d.weight", [2 * keys + values, 1, c["linear_conv_kernel_dim"]], 0.6)
+        self.tensor(p + "A_log", [c["linear_num_value_heads"]], 0.5)
+        self.tensor(p + "dt_bias", [c["linear_num_value_heads"]], 0.5)
+        self.add_norm(p + "norm", c["linear_value_head_dim"])
+        self.add_linear(p + "out_proj", WIDTH, values)
+
+    def add_inputs(self, p, keys, values):
+        self.add_linear(p + "in_proj_qkv", 2 * keys + values, WIDTH)
+        self.add_linear(p + "in_proj_z", values, WIDTH)
+        self.add_linear(p + "in_proj_b", self.config["linear_num_value_heads"], WIDTH)
+        self.add_linear(p + "in_proj_a", self.config["linear_num_value_heads"], WIDTH)
+
+    def inputs(self, p, x):
+        """Queries, keys and values, then gates, write rates and steps, of all heads."""
+        return [self.linear(p + "in_proj_" + name, x) for name in ("qkv", "z", "b", "a")]
+
+    def projections(self, p, x):
+        queries = self.linear(p + "q_proj", x).reshape(len(x), self.heads, 2, self.width)[:, :, 0]
+        return queries, *(self.linear(p + name, x) for name in ("k_proj", "v_proj"))
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], 4)
+
+    def attention(self, p, x, scale=None, cap=None):
+        if self.config["layer_types"][layer_of(p)] == "linear_attention":
+            return self.delta_rule(p.removesuffix("self_attn.") + "linear_attn.", x)
+        gates = self.linear(p + "q_proj", x).reshape(len(x), self.heads, 2, self.width)[:, :, 1]
+        return self.linear(p + "o_proj", self.read(p, x) * sigmoid(gates.reshape(len(x), -1)))
+
+    def delta_rule(self, p, x):
+        c = self.config
+        shape = (len(x), c["linear_num_key_heads"], c["linear_key_head_dim"])
+        heads, width = c["linear_num_value_heads"], c["linear_value_head_dim"]
+        mixed, z, b, a = self.inputs(p, x)
+        mixed = silu(causal_convolution(mixed, self.w[p + "conv1d.weight"][:, 0]))
+        q, k, v = np.split(mixed, [shape[1] * shape[2], 2 * shape[1] * shape[2]], axis=1)
+        q, k = (
+            np.repeat(y / np.sqrt((y * y).sum(axis=-1, keepdims=True) + 1e-6), heads // shape[1], axis=1)
+            for y in (q.reshape(shape), k.reshape(shape))
+        )
+        v = v.reshape(len(x), heads, width)
+        beta, g = sigmoid(b), -np.exp(self.w[p + "A_log"]) * np.log1p(np.exp(a + self.w[p + "dt_bias"]))
+        read = np.zeros_like(v)
+        for head in range(heads):
+            state = np.zeros((shape[2], width))
+            for t in range(len(x)):
+                state = state * np.exp(g[t, head])
+                change = (v[t, head] - k[t, head] @ state) * beta[t, head]
+                state = state + np.outer(k[t, head], change)
+                read[t, head] = q[t, head] @ state / math.sqrt(shape[2])
+        root = np.sqrt(np.mean(read * read, axis=-1, keepdims=True) + c["rms_norm_eps"])
+        read = self.w[p + "norm.weight"] * read / root * silu(z.reshape(read.shape))
+        return self.linear(p + "out_proj", read.reshape(len(x), -1))
+
+
+class Qwen35Moe(Qwen35, Qwen2Moe):
+    """Weights of the experts add up to 1."""
+
+    config = {**Qwen35.config, "model_type": "qwen3_5_moe_text", "num_experts_per_tok": 2, "norm_topk_prob": True}
+    query_bias = False
+
+    def result(self):
+        return beside_vision("qwen3_5_moe", super().result())
+
+
+class StackedQwen35(Qwen35Moe):
+    """Experts lie in one tensor, outputs first, gates before ups."""
+
+    def add_gated(self, p, maps, hidden):
+        if "shared" in p:
+            super().add_gated(p, maps, hidden)
+        elif p.endswith(".0."):
+            p = p.removesuffix("0.")
+            self.tensor(p + "gate_up_proj", [self.experts, 2 * hidden, WIDTH], 0.6)
+            self.tensor(p + "down_proj", [self.experts, WIDTH, hidden], 0.6)
+
+    def expert_output(self, p, expert, x):
+        gate, up = np.split(self.w[p + "mlp.experts.gate_up_proj"][expert] @ x, 2)
+        return self.w[p + "mlp.experts.down_proj"][expert] @ (silu(gate) * up)
+
+
+class Qwen3Next(Qwen35Moe):
+    """Two maps, of which the outputs of one head of keys lie together."""
+
+    config = {**Qwen35Moe.config, "model_type": "qwen3_next"}
+
+    def add_inputs(self, p, keys, values):
+        self.add_linear(p + "in_proj_qkvz", 2 * keys + 2 * values, WIDTH)
+        self.add_linear(p + "in_proj_ba", 2 * self.config["linear_num_value_heads"], WIDTH)
+
+    def inputs(self, p, x):
+        c = self.config
+        heads, width = c["linear_num_key_heads"], c["linear_key_head_dim"]
+        of_head = c["linear_num_value_heads"] // heads
+        values = of_head * c["linear_value_head_dim"]
+        states = self.linear(p + "in_proj_qkvz", x).reshape(len(x), heads, -1)
+        q, k, v, z = np.split(states, [width, 2 * width, 2 * width + values], axis=-1)
+        b, a = np.split(self.linear(p + "in_proj_ba", x).reshape(len(x), heads, -1), 2, axis=-1)
+        q, k, v, z, b, a = (y.reshape(len(x), -1) for y in (q, k, v, z, b, a))
+        return np.concatenate([q, k, v], axis=1), z, b, a
+
+    def result(self):
+        return Llama.result(self)
 
 
 class InternLm2(PlainLlama):
@@ -1960,6 +2211,16 @@ def generate():
         "ERNIE 4.5": [Ernie45().result()],
         "StableLM": [StableLm().result()],
         "InternLM2": [InternLm2().result()],
+        "Llama 4": [Llama4().result()],
+        "Llama 4 with separate experts": [SeparateLlama4().result()],
+        "LFM2": [Lfm2().result(), Lfm2Moe().result()],
+        "Qwen 3.5": [
+            Qwen35().result(),
+            beside_vision("qwen3_5", Qwen35().result()),
+            Qwen35Moe().result(),
+            Qwen3Next().result(),
+        ],
+        "Qwen 3.5 with stacked experts": [StackedQwen35().result()],
         "EXAONE 3": [Exaone3().result()],
         "Falcon": [Falcon().result()],
         "Falcon 7B": [Falcon7b().result()],
