@@ -226,6 +226,12 @@ _GPT_NEO = Attention(
 )
 
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
+_LFM2 = replace(
+    _llama(),
+    gain="layers.{n}.operator_norm.weight",
+    query_norm="layers.{n}.self_attn.q_layernorm.weight",
+    key_norm="layers.{n}.self_attn.k_layernorm.weight",
+)
 _QWEN35 = replace(
     _llama(gains="plus_one", usual=(("attn_output_gate", True),), **_NORMS), layout="gated", rotary=0.25
 )
@@ -320,17 +326,8 @@ TYPES = {
     **dict.fromkeys(
         ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5"), (_llama(),)
     ),
-    **dict.fromkeys(
-        ("lfm2", "lfm2_moe"),
-        (
-            replace(
-                _llama(),
-                gain="layers.{n}.operator_norm.weight",
-                query_norm="layers.{n}.self_attn.q_layernorm.weight",
-                key_norm="layers.{n}.self_attn.k_layernorm.weight",
-            ),
-        ),
-    ),
+    **dict.fromkeys(("lfm2", "lfm2_moe"), (_LFM2,)),
+    "lfm2_vl": (replace(_LFM2, parts=("lfm2",)),),
     **dict.fromkeys(("qwen3_5_text", "qwen3_next"), (_QWEN35,)),
     **dict.fromkeys(("qwen3_5", "qwen3_5_moe"), (replace(_QWEN35, parts=("qwen3_5_text", "qwen3_5_moe_text")),)),
     "internlm2": (
@@ -383,6 +380,7 @@ TYPES = {
     "deepseek_vl_v2": (_llama(config="language_config"),),
     "smollm3": (_llama(rotary_every=4),),
     "llama4_text": (_llama(rotary_every=4, normalizes="use_qk_norm"),),
+    "llama4": (_llama(rotary_every=4, normalizes="use_qk_norm", parts=("llama4_text",)),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
     "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),

@@ -178,10 +178,10 @@ def types_of_peers():
 
 
 def text_of(config, references):
-    """Layers without attention, as state spaces, are not run, nor Cohere's with query-key norms, nor Jina's, nor Ling but
+    """State spaces are not run, nor Cohere's with query-key norms, nor Jina's, nor Ling but
     from GGUF, where its projections are separate."""
     kinds = config.get("layer_types") or config.get("layers_block_type") or []
-    refused = any("attention" not in kind for kind in kinds)
+    refused = any("mamba" in kind for kind in kinds)
     refused |= config.get("model_type") == "bailing_moe"
     refused |= config.get("model_type") == "cohere" and config.get("use_qk_norm", False)
     refused |= config.get("model_type") == "xlm-roberta" and config.get("position_embedding_type") == "rotary"

@@ -2211,9 +2211,9 @@ def generate():
         "ERNIE 4.5": [Ernie45().result()],
         "StableLM": [StableLm().result()],
         "InternLM2": [InternLm2().result()],
-        "Llama 4": [Llama4().result()],
+        "Llama 4": [Llama4().result(), as_text_of("llama4", Llama4().result(), ())],
         "Llama 4 with separate experts": [SeparateLlama4().result()],
-        "LFM2": [Lfm2().result(), Lfm2Moe().result()],
+        "LFM2": [Lfm2().result(), beside_vision("lfm2_vl", Lfm2().result()), Lfm2Moe().result()],
         "Qwen 3.5": [
             Qwen35().result(),
             beside_vision("qwen3_5", Qwen35().result()),
