@@ -269,8 +269,7 @@ struct ForwardNames {
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
-  bool bare_first = false;  ///< the first layer has no norm before its attention
-  MixerNames mixer = {};
+  bool bare_first = false;                 ///< the first layer has no norm before its attention
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   /// A linear map on the skip connection of the attention, in layers whose tokens change their width.
@@ -384,6 +383,7 @@ struct Family {
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// The names of each stack of a file with several, one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
+  MixerNames mixer = {};
   ForwardNames text = {};
   ForwardNames picture = {};
 

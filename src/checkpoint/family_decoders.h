@@ -744,19 +744,19 @@ constexpr Family qwen35() {
   row.rotary = {.default_share = 0.25};
   row.text.usual[1] = {"norm_topk_prob", "true"};
   row.text.experts.router.normalized = true;
-  row.text.mixer = {.mixing = TokenMixing::delta_rule,
-                    .input = "layers.{n}.linear_attn.in_proj_qkv.weight",
-                    .gate = "layers.{n}.linear_attn.in_proj_z.weight",
-                    .write = "layers.{n}.linear_attn.in_proj_b.weight",
-                    .step = "layers.{n}.linear_attn.in_proj_a.weight",
-                    .states_by_key = "layers.{n}.linear_attn.in_proj_qkvz.weight",
-                    .rates_by_key = "layers.{n}.linear_attn.in_proj_ba.weight",
-                    .convolution = "layers.{n}.linear_attn.conv1d.weight",
-                    .log_rate = "layers.{n}.linear_attn.A_log",
-                    .minus_rate = "layers.{n}.linear_attn.A",
-                    .step_bias = "layers.{n}.linear_attn.dt_bias",
-                    .norm = "layers.{n}.linear_attn.norm.weight",
-                    .output = "layers.{n}.linear_attn.out_proj.weight"};
+  row.mixer = {.mixing = TokenMixing::delta_rule,
+               .input = "layers.{n}.linear_attn.in_proj_qkv.weight",
+               .gate = "layers.{n}.linear_attn.in_proj_z.weight",
+               .write = "layers.{n}.linear_attn.in_proj_b.weight",
+               .step = "layers.{n}.linear_attn.in_proj_a.weight",
+               .states_by_key = "layers.{n}.linear_attn.in_proj_qkvz.weight",
+               .rates_by_key = "layers.{n}.linear_attn.in_proj_ba.weight",
+               .convolution = "layers.{n}.linear_attn.conv1d.weight",
+               .log_rate = "layers.{n}.linear_attn.A_log",
+               .minus_rate = "layers.{n}.linear_attn.A",
+               .step_bias = "layers.{n}.linear_attn.dt_bias",
+               .norm = "layers.{n}.linear_attn.norm.weight",
+               .output = "layers.{n}.linear_attn.out_proj.weight"};
   return row;
 }
 
@@ -796,10 +796,10 @@ constexpr Family lfm2() {
   text.usual = {{{"use_expert_bias", "true"}}};
   text.epsilon_key = "norm_eps";
   text.epsilon = 1e-5;
-  text.mixer = {.mixing = TokenMixing::convolution,
-                .input = "layers.{n}.conv.in_proj.weight",
-                .convolution = "layers.{n}.conv.conv.weight",
-                .output = "layers.{n}.conv.out_proj.weight"};
+  row.mixer = {.mixing = TokenMixing::convolution,
+               .input = "layers.{n}.conv.in_proj.weight",
+               .convolution = "layers.{n}.conv.conv.weight",
+               .output = "layers.{n}.conv.out_proj.weight"};
   text.experts = {.router = {.weight = "layers.{n}.feed_forward.gate.weight",
                              .correction = "layers.{n}.feed_forward.expert_bias",
                              .scores = RouterScores::sigmoid,

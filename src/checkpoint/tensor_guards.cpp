@@ -41,15 +41,15 @@ class KnownLayer {
     add({names.query_weight, names.key_weight, names.query_gain, names.key_gain,
          names.query_norm_gain, names.key_norm_gain, names.sinks, names.latent.query_weight,
          names.latent.query_gain, names.latent.key_weight, names.latent.key_gain});
+    const MixerNames& mixer = family.mixer;
+    add({mixer.input, mixer.gate, mixer.write, mixer.step, mixer.states_by_key, mixer.rates_by_key,
+         mixer.convolution, mixer.log_rate, mixer.minus_rate, mixer.step_bias, mixer.norm,
+         mixer.output});
     for (const ForwardNames* const forward : {&family.text, &family.picture}) {
       add({forward->value, forward->attention_output, forward->attention_output_norm,
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
            forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
            forward->mlp_gate, forward->mlp_up, forward->mlp_down});
-      const MixerNames& mixer = forward->mixer;
-      add({mixer.input, mixer.gate, mixer.write, mixer.step, mixer.states_by_key,
-           mixer.rates_by_key, mixer.convolution, mixer.log_rate, mixer.minus_rate, mixer.step_bias,
-           mixer.norm, mixer.output});
       const ExpertNames& experts = forward->experts;
       add({experts.router.weight, experts.router.correction, experts.shared_gate});
       for (const MlpNames& mlp : {experts.each, experts.shared}) add({mlp.gate, mlp.up, mlp.down});
@@ -150,7 +150,7 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
     const KnownLayer layer(*match.family, *stack.names);
     // Of a pass those that stand between the layers with heads too.
     const bool between =
-        part == LayerPart::whole && match.family->text.mixer.mixing != TokenMixing::none;
+        part == LayerPart::whole && match.family->mixer.mixing != TokenMixing::none;
     const std::string_view query = stack.names->query_weight;
     const std::string before = match.prefix + std::string(query.substr(0, query.find("{n}")));
     for (auto at = tensors.lower_bound(before);

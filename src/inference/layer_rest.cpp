@@ -215,7 +215,7 @@ void LayerRest::mix_passages() {
     const Index length = tokens_[k].cols();
     running_.add([this, k, column, length] {
       states_.middleCols(column, length) =
-          mix_tokens(*stored_.mixer, hidden_.middleCols(column, length), read_[k]);
+          (*stored_.mixer)(hidden_.middleCols(column, length), read_[k]);
       return length;
     });
     column += length;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "nn/activation.h"
 
@@ -10,86 +11,114 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXf;
-using Eigen::VectorXf;
 
 constexpr float kLengthEpsilon = 1e-6F;  // of queries and keys, in all published models
 
+// Loops over entries make the module for browsers 10 kB smaller than expressions of Eigen, which need code of their own.
+
 float softplus(float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x))); }
 
-MatrixXf mixed(const OutputGate&, const MatrixXf& projected, const MatrixXf& read) {
-  return read.binaryExpr(projected, [](float x, float gate) { return x * sigmoid(gate); });
+float silu(float x) { return x * sigmoid(x); }
+
+/// Gives `width` numbers the length `length`.
+void set_length(float* x, Index width, float length) {
+  float square = kLengthEpsilon;
+  for (Index i = 0; i < width; ++i) square += x[i] * x[i];
+  const float scale = length / std::sqrt(square);
+  for (Index i = 0; i < width; ++i) x[i] *= scale;
 }
 
-MatrixXf mixed(const ShortConvolution& mixer, const MatrixXf& projected, const MatrixXf&) {
-  const Index channels = mixer.convolution.channels();
-  const auto part = [&](Index number) {
-    return projected.middleRows(number * channels, channels).array();
-  };
-  return mixer.convolution(part(0) * part(2)).array() * part(1);
-}
-
-/// Each block of `width` rows of a column, times `scale` over its length.
-MatrixXf directions(MatrixXf x, Index width, float scale) {
-  for (Index t = 0; t < x.cols(); ++t) {
-    for (Index first = 0; first < x.rows(); first += width) {
-      auto block = x.col(t).segment(first, width);
-      block *= scale / std::sqrt(block.squaredNorm() + kLengthEpsilon);
+/// One head at one position: `state` is d_k x d_v, row by row.
+void step(const DeltaHeads& heads, const float* q, const float* k, const float* v, float decay,
+          float write, std::vector<float>& state, std::vector<float>& change, float* read) {
+  const Index width = heads.value_width;
+  std::copy_n(v, width, change.data());
+  for (Index i = 0; i < heads.key_width; ++i) {
+    float* const row = state.data() + i * width;
+    for (Index j = 0; j < width; ++j) {
+      row[j] *= decay;
+      change[static_cast<std::size_t>(j)] -= k[i] * row[j];
     }
   }
-  return x;
-}
-
-MatrixXf mixed(const DeltaRule& rule, const MatrixXf& projected, const MatrixXf&) {
-  const Index keys = rule.key_heads * rule.key_width, values = rule.heads * rule.value_width;
-  MatrixXf convolved = rule.convolution(projected.topRows(2 * keys + values));
-  activation_forward(Activation::silu, convolved, convolved);
-  const float scale = 1 / std::sqrt(static_cast<float>(rule.key_width));
-  const MatrixXf q = directions(convolved.topRows(keys), rule.key_width, scale);
-  const MatrixXf k = directions(convolved.middleRows(keys, keys), rule.key_width, 1);
-  const auto v = convolved.bottomRows(values);
-  const auto z = projected.middleRows(2 * keys + values, values);
-  const auto write = projected.middleRows(2 * keys + 2 * values, rule.heads);
-  const auto step = projected.bottomRows(rule.heads);
-
-  MatrixXf read(values, projected.cols());
-  for (Index head = 0; head < rule.heads; ++head) {
-    const Index shared = rule.in_turn ? head % rule.key_heads : head * rule.key_heads / rule.heads;
-    const Index first_key = shared * rule.key_width;
-    const Index first_value = head * rule.value_width;
-    MatrixXf state = MatrixXf::Zero(rule.key_width, rule.value_width);
-    for (Index t = 0; t < projected.cols(); ++t) {
-      const auto key = k.col(t).segment(first_key, rule.key_width);
-      state *= std::exp(-rule.rate[head] * softplus(step(head, t) + rule.step_bias[head]));
-      const VectorXf change =
-          sigmoid(write(head, t)) *
-          (v.col(t).segment(first_value, rule.value_width) - state.transpose() * key);
-      state.noalias() += key * change.transpose();
-      read.col(t).segment(first_value, rule.value_width).noalias() =
-          state.transpose() * q.col(t).segment(first_key, rule.key_width);
+  std::fill_n(read, width, 0.0F);
+  for (Index i = 0; i < heads.key_width; ++i) {
+    float* const row = state.data() + i * width;
+    const float written = write * k[i];
+    for (Index j = 0; j < width; ++j) {
+      row[j] += written * change[static_cast<std::size_t>(j)];
+      read[j] += q[i] * row[j];
     }
   }
-  MatrixXf gates = z;
-  activation_forward(Activation::silu, gates, gates);
-  return rule.norm(std::move(read)).cwiseProduct(gates);
 }
 
 }  // namespace
 
-MatrixXf CausalConvolution::operator()(const MatrixXf& x) const {
-  MatrixXf y = MatrixXf::Zero(x.rows(), x.cols());
-  if (bias.size() > 0) y.colwise() += bias;
-  const Index width = weight.rows();
-  for (Index i = 0; i < width; ++i) {
-    const Index back = width - 1 - i;  // positions
-    if (back >= x.cols()) continue;
-    y.rightCols(x.cols() - back) +=
-        weight.row(i).transpose().asDiagonal() * x.leftCols(x.cols() - back);
+MatrixXf OutputGate::operator()(const MatrixXf& projected, const MatrixXf& read) const {
+  MatrixXf gated = read;
+  for (Index i = 0; i < read.size(); ++i) gated.data()[i] *= sigmoid(projected.data()[i]);
+  return gated;
+}
+
+MatrixXf ShortConvolution::operator()(const MatrixXf& projected, const MatrixXf&) const {
+  const Index channels = convolution_.channels();
+  MatrixXf x(channels, projected.cols());
+  for (Index t = 0; t < projected.cols(); ++t) {
+    for (Index i = 0; i < channels; ++i) x(i, t) = projected(i, t) * projected(2 * channels + i, t);
+  }
+  x = convolution_(x.data(), channels, x.cols());
+  for (Index t = 0; t < projected.cols(); ++t) {
+    for (Index i = 0; i < channels; ++i) x(i, t) *= projected(channels + i, t);
+  }
+  return x;
+}
+
+MatrixXf CausalConvolution::operator()(const float* x, Index leading, Index length) const {
+  MatrixXf y(channels(), length);
+  for (Index t = 0; t < length; ++t) {
+    const Index first = std::max<Index>(0, t + 1 - weight.rows());
+    for (Index channel = 0; channel < channels(); ++channel) {
+      float sum = bias.size() > 0 ? bias[channel] : 0;
+      for (Index at = first; at <= t; ++at) {
+        sum += weight(weight.rows() - 1 - (t - at), channel) * x[at * leading + channel];
+      }
+      y(channel, t) = sum;
+    }
   }
   return y;
 }
 
-MatrixXf mix_tokens(const TokenMixer& mixer, const MatrixXf& projected, const MatrixXf& read) {
-  return std::visit([&](const auto& own) { return mixed(own, projected, read); }, mixer);
+MatrixXf DeltaRule::operator()(const MatrixXf& projected, const MatrixXf&) const {
+  const Index keys = heads_.keys * heads_.key_width, values = heads_.values * heads_.value_width;
+  const Index length = projected.cols(), gates = 2 * keys + values, rates = gates + values;
+  MatrixXf convolved = weights_.convolution(projected.data(), projected.rows(), length);
+  for (Index i = 0; i < convolved.size(); ++i) convolved.data()[i] = silu(convolved.data()[i]);
+  const float scale = 1 / std::sqrt(static_cast<float>(heads_.key_width));
+  for (Index t = 0; t < length; ++t) {
+    for (Index head = 0; head < heads_.keys; ++head) {
+      float* const q = &convolved(head * heads_.key_width, t);
+      set_length(q, heads_.key_width, scale);
+      set_length(q + keys, heads_.key_width, 1);
+    }
+  }
+  MatrixXf read(values, length);
+  std::vector<float> state, change(static_cast<std::size_t>(heads_.value_width));
+  for (Index head = 0; head < heads_.values; ++head) {
+    const Index shared = heads_.in_turn ? head % heads_.keys : head * heads_.keys / heads_.values;
+    state.assign(static_cast<std::size_t>(heads_.key_width * heads_.value_width), 0);
+    for (Index t = 0; t < length; ++t) {
+      const float* const q = &convolved(shared * heads_.key_width, t);
+      const float* const v = &convolved(2 * keys + head * heads_.value_width, t);
+      const float time =
+          softplus(projected(rates + heads_.values + head, t) + weights_.step_bias[head]);
+      step(heads_, q, q + keys, v, std::exp(-weights_.rate[head] * time),
+           sigmoid(projected(rates + head, t)), state, change, &read(head * heads_.value_width, t));
+    }
+  }
+  read = weights_.norm(std::move(read));
+  for (Index t = 0; t < length; ++t) {
+    for (Index i = 0; i < values; ++i) read(i, t) *= silu(projected(gates + i, t));
+  }
+  return read;
 }
 
 }  // namespace eigenscope

@@ -2,14 +2,28 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <variant>
+#include <utility>
 
 #include "inference/layer.h"
 
 namespace eigenscope {
 
+/// Gives what the output projection reads of one passage of T tokens.
+class TokenMixer {
+ public:
+  virtual ~TokenMixer() = default;
+  /// `projected` are the states after linear maps, one below the other, `read` (H d_v x T) is what heads read, of which
+  /// a layer without heads has none. Returns the inputs of the output projection, inputs x T.
+  virtual Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                                     const Eigen::MatrixXf& read) const = 0;
+};
+
 /// What the heads of a layer read, times the sigmoid of as many projected states (Qiu et al., 2025, arXiv:2505.06708).
-struct OutputGate {};
+class OutputGate final : public TokenMixer {
+ public:
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                             const Eigen::MatrixXf& read) const override;
+};
 
 /// A causal convolution of each channel over positions: y_t = bias + sum_i weight(i) x_(t - L + 1 + i), x_t = 0 before
 /// the passage.
@@ -18,13 +32,27 @@ struct CausalConvolution {
   Eigen::VectorXf bias;    ///< by channel; empty for none
 
   Eigen::Index channels() const { return weight.cols(); }
-  /// `x` is channels x T, and so is y.
-  Eigen::MatrixXf operator()(const Eigen::MatrixXf& x) const;
+  /// Columns of `x` begin `leading` apart with the channels at each of `length` positions. Returns y, channels x T.
+  Eigen::MatrixXf operator()(const float* x, Eigen::Index leading, Eigen::Index length) const;
 };
 
 /// C * conv(B * x), entry by entry, of projected states [B | C | x] (Liquid AI, 2025, arXiv:2511.23404).
-struct ShortConvolution {
-  CausalConvolution convolution;
+class ShortConvolution final : public TokenMixer {
+ public:
+  explicit ShortConvolution(CausalConvolution convolution) : convolution_(std::move(convolution)) {}
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                             const Eigen::MatrixXf& read) const override;
+
+ private:
+  CausalConvolution convolution_;
+};
+
+/// Counts of heads of the delta rule, and their widths.
+struct DeltaHeads {
+  Eigen::Index keys = 0, key_width = 0;      ///< of queries and keys; d_k
+  Eigen::Index values = 0, value_width = 0;  ///< of values; d_v
+  /// Head h of the values uses keys h mod `keys`; else heads that share keys follow one another.
+  bool in_turn = false;
 };
 
 /// The gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464), eq. 10: each head of the values has a state
@@ -32,21 +60,22 @@ struct ShortConvolution {
 /// multiplied by silu(z). Queries and keys, each shared by as many heads, have length 1; queries are divided by
 /// sqrt(d_k). With the rate of decay r, g = -r ln(1 + exp(a + step bias)), and b = sigmoid(w). Projected states are
 /// [q | k | v | z | w | a], of which q, k and v go through the convolution and silu.
-struct DeltaRule {
-  Eigen::Index key_heads = 0, key_width = 0;  ///< of queries and keys; d_k
-  Eigen::Index heads = 0, value_width = 0;    ///< of values; d_v
-  bool in_turn =
-      false;  ///< head h uses keys h mod `key_heads`, not one of as many that follow one another
-  CausalConvolution convolution;
-  Eigen::VectorXf rate, step_bias;  ///< by head of the values
-  Norm norm;                        ///< of what one head reads
+class DeltaRule final : public TokenMixer {
+ public:
+  /// Of the weights of the model.
+  struct Weights {
+    CausalConvolution convolution;
+    Eigen::VectorXf rate, step_bias;  ///< by head of the values
+    Norm norm;                        ///< of what one head reads
+  };
+  DeltaRule(const DeltaHeads& heads, Weights weights)
+      : heads_(heads), weights_(std::move(weights)) {}
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                             const Eigen::MatrixXf& read) const override;
+
+ private:
+  DeltaHeads heads_;
+  Weights weights_;
 };
-
-using TokenMixer = std::variant<OutputGate, ShortConvolution, DeltaRule>;
-
-/// What the output projection reads of one passage of T tokens (its inputs x T). `projected` are the projected states,
-/// `read` what heads read (H d_v x T), which an output gate alone needs.
-Eigen::MatrixXf mix_tokens(const TokenMixer& mixer, const Eigen::MatrixXf& projected,
-                           const Eigen::MatrixXf& read);
 
 }  // namespace eigenscope

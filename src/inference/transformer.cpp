@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,7 +24,6 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
 constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights in memory
-constexpr std::uint64_t kMostConvolved = 64;                     // positions
 constexpr float kLatentEpsilon = 1e-6F;  // of latent norms, whatever config.json says
 
 }  // namespace
@@ -68,15 +65,10 @@ void Transformer::find_layers() {
       refuse_item(full_name(attention().query_weight, stored_), "it is missing");
     }
     if (has_mixer(stored_++)) {
-      refuse_item(full_name(names().mixer.output, layer.layer), "its layer has heads too");
+      refuse_item(full_name(match_.family->mixer.output, layer.layer), "its layer has heads too");
     }
   }
   while (has_mixer(stored_)) ++stored_;
-}
-
-bool Transformer::has_mixer(int layer) const {
-  const std::string_view output = names().mixer.output;
-  return !output.empty() && tensors_->tensors().contains(full_name(output, layer));
 }
 
 Index Transformer::heads_before(int layer) const {
@@ -516,99 +508,6 @@ StoredMixture Transformer::mixture(int layer) const {
     mixture.router.shared_gate = linear(names.shared_gate, layer, 1, width_).read();
   }
   return mixture;
-}
-
-void Transformer::read_mixer(StoredRest& rest, int layer) const {
-  if (has_heads(layer) && !match_.family->gated()) return;
-  rest.norms.attention_norm = read_norm(attention().query_gain, layer);
-  if (has_heads(layer)) return read_output_gate(rest, layer);
-  const MixerNames& names = this->names().mixer;
-  if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
-  rest.mixer_inputs = {linear(names.input, layer, 3 * width_, width_)};
-  rest.mixer = ShortConvolution{read_convolution(layer, width_)};
-  rest.attention_output = linear(names.output, layer, width_, width_);
-}
-
-void Transformer::read_output_gate(StoredRest& rest, int layer) const {
-  const Index head_width = rules(layer).head_width;
-  const StoredLinear all =
-      linear(attention().query_weight, layer, 2 * heads() * head_width, width_);
-  for (int head = 0; head < heads(); ++head) {
-    rest.mixer_inputs.push_back(all.part((2 * head + 1) * head_width, head_width));
-  }
-  rest.mixer = OutputGate();
-}
-
-void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
-  const MixerNames& names = this->names().mixer;
-  DeltaRule rule = delta_rule_;
-  const Index keys = rule.key_heads * rule.key_width, values = rule.heads * rule.value_width;
-  const auto has = [&](std::string_view name) {
-    return tensors_->tensors().contains(full_name(name, layer));
-  };
-  const auto add = [&](std::string_view name, Index outputs) {
-    rest.mixer_inputs.push_back(linear(name, layer, outputs, width_));
-  };
-  // The outputs of one head of keys consist of parts of these sizes; all heads of a part follow one another.
-  const auto add_by_key = [&](std::string_view name, std::initializer_list<Index> parts) {
-    const Index by_head = std::accumulate(parts.begin(), parts.end(), Index{0});
-    const StoredLinear all = linear(name, layer, rule.key_heads * by_head, width_);
-    Index first = 0;
-    for (const Index part : parts) {
-      for (Index head = 0; head < rule.key_heads; ++head) {
-        rest.mixer_inputs.push_back(all.part(head * by_head + first, part));
-      }
-      first += part;
-    }
-  };
-  const Index shared = rule.heads / rule.key_heads;
-  if (has(names.states_by_key)) {
-    const Index of_key = shared * rule.value_width;
-    add_by_key(names.states_by_key, {rule.key_width, rule.key_width, of_key, of_key});
-  } else {
-    add(names.input, 2 * keys + values);
-    add(names.gate, values);
-  }
-  if (has(names.rates_by_key)) {
-    add_by_key(names.rates_by_key, {shared, shared});
-  } else {
-    add(names.write, rule.heads);
-    add(names.step, rule.heads);
-  }
-  rule.convolution = read_convolution(layer, 2 * keys + values);
-  if (has(names.minus_rate)) {
-    rule.rate = -read_bias(full_name(names.minus_rate, layer), rule.heads);
-  } else {
-    rule.rate = read_bias(full_name(names.log_rate, layer), rule.heads).array().exp();
-  }
-  rule.step_bias = read_bias(full_name(names.step_bias, layer), rule.heads);
-  // Its gain is stored as it is also where others are as g - 1.
-  rule.norm = {
-      NormKind::rms_norm, read_bias(full_name(names.norm, layer), rule.value_width), {}, epsilon_};
-  rest.mixer = std::move(rule);
-  rest.attention_output = linear(names.output, layer, width_, values);
-}
-
-CausalConvolution Transformer::read_convolution(int layer, Index channels) const {
-  const std::string name = full_name(names().mixer.convolution, layer), bias = bias_of(name);
-  const TensorInfo& info = tensors_->tensor(name);
-  const std::vector<std::uint64_t>& shape = info.shape;
-  // MLX has the positions in the middle and GGUF no side of 1, which leaves the order of the numbers.
-  std::uint64_t width = 1, longest = 1;
-  for (std::size_t side = 1; side < shape.size(); ++side) {
-    width *= shape[side];
-    longest = std::max(longest, shape[side]);
-  }
-  if (shape.size() < 2 || shape.size() > 3 || shape[0] != static_cast<std::uint64_t>(channels) ||
-      width != longest || width > kMostConvolved) {
-    refuse_item(name, {"its shape ", shape_text(info), " must be [", std::to_string(channels),
-                       ", 1, positions], at most ", std::to_string(kMostConvolved), " of them"});
-  }
-  CausalConvolution convolution;
-  convolution.weight.resize(static_cast<Index>(width), channels);
-  read_finite(*tensors_, name, 0, convolution.weight.data(), convolution.weight.size());
-  if (tensors_->tensors().contains(bias)) convolution.bias = read_bias(bias, channels);
-  return convolution;
 }
 
 StoredRest Transformer::rest(int layer, LayerWeights weights) const {

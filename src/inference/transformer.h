@@ -34,11 +34,11 @@ struct StoredMixture {
 
 /// The rest of a layer after its heads, if it has any, with its linear maps in the file.
 struct StoredRest {
-  LayerWeights norms;  ///< their linear maps but `skip` are empty
-  std::optional<TokenMixer> mixer;
-  std::vector<StoredLinear> mixer_inputs;  ///< of the projected states, one below the other
-  StoredLinear attention_output;           ///< of what the heads read, or the mixer gives
-  StoredMlp mlp;                           ///< none where the layer has a mixture of experts
+  LayerWeights norms;                       ///< their linear maps but `skip` are empty
+  std::shared_ptr<const TokenMixer> mixer;  ///< null for none
+  std::vector<StoredLinear> mixer_inputs;   ///< of the projected states, one below the other
+  StoredLinear attention_output;            ///< of what the heads read, or the mixer gives
+  StoredMlp mlp;                            ///< none where the layer has a mixture of experts
   std::optional<StoredMixture> mixture;
 };
 
@@ -108,8 +108,8 @@ class Transformer {
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
-  /// All weights of a layer without a mixture of experts or a TokenMixer, from 0 to layers() - 1, in memory. Throws FormatError naming
-  /// the tensor that cannot be read, has another shape or values that are not finite.
+  /// All weights of a layer without a mixture of experts or a TokenMixer, from 0 to layers() - 1, in memory. Throws
+  /// FormatError naming the tensor that cannot be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
   /// Reads the weights that the heads of a layer need: queries, keys, values, and the norm of their attention.
   /// Projections with more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
@@ -220,7 +220,7 @@ class Transformer {
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float embedding_factor_ = 1, residual_factor_ = 1;
   LatentWidths latent_;
-  DeltaRule delta_rule_;  // counts and widths alone
+  DeltaHeads delta_heads_;
   RouterRules router_;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others

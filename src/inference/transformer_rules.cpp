@@ -67,7 +67,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (const char* const key : {"attention_bias", "enable_bias"}) {
     check_biases(keys, key, attention_maps);
   }
-  const MixerNames& mixer = names().mixer;
+  const MixerNames& mixer = match_.family->mixer;
   check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
   check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
   const MaskedHead& head = names().masked_head;
@@ -117,7 +117,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
   const bool is_hybrid = std::ssize(layers_with_heads_) < layers_;
-  if (is_hybrid && names().mixer.mixing == TokenMixing::delta_rule) read_delta_rule(keys);
+  if (is_hybrid && match_.family->mixer.mixing == TokenMixing::delta_rule) read_delta_rule(keys);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
@@ -208,43 +208,6 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
     refuse(key_heads, shared, "the " + std::to_string(*heads) + " heads");
   }
   rules.key_heads = static_cast<int>(shared);
-}
-
-void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
-  const std::string key = element_key("layer_types", layer);
-  const auto kind = keys.text(key);
-  const bool mixes = kind == "conv" || kind == "linear_attention";
-  if (!kind || names().mixer.output.empty() || mixes == has_mixer(layer)) return;
-  refuse_item(keys.path(key), {"it is '", shown_name(*kind), "' in ", keys.name(),
-                               ", but the layer has ", mixes ? "" : "no ", "heads"});
-}
-
-void Transformer::read_delta_rule(const ConfigKeys& keys) {
-  const auto told = [&](const char* key) {
-    const auto count = keys.integer(key, kLargestSide);
-    if (!count || *count == 0) refuse_item(keys.path(key), {"it is missing in ", keys.name()});
-    return static_cast<Index>(*count);
-  };
-  int layer = 0;
-  while (has_heads(layer)) ++layer;
-  const std::string norm = full_name(names().mixer.norm, layer);
-  const TensorInfo& info = tensors_->tensor(norm);
-  const char* const width_key = "linear_value_head_dim";
-  const auto width = keys.integer(width_key, kLargestSide);
-  if (info.shape.size() != 1 || (width && *width != info.shape.front())) {
-    refuse_item(norm, {"its shape ", shape_text(info), " must be that of a head's values, '",
-                       keys.path(width_key), "' in ", keys.name()});
-  }
-  delta_rule_.key_heads = told("linear_num_key_heads");
-  delta_rule_.key_width = told("linear_key_head_dim");
-  delta_rule_.heads = told("linear_num_value_heads");
-  delta_rule_.value_width = static_cast<Index>(info.shape.front());
-  // As llama.cpp's converter orders the heads of values.
-  delta_rule_.in_turn = keys.flag("linear_heads_in_turn").value_or(false);
-  if (delta_rule_.heads % delta_rule_.key_heads == 0) return;
-  refuse_item(keys.path("linear_num_key_heads"),
-              {std::to_string(delta_rule_.key_heads), " in ", keys.name(), " does not divide the ",
-               std::to_string(delta_rule_.heads), " heads of values"});
 }
 
 void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {
