@@ -356,6 +356,20 @@ TEST_CASE("repeated entries of a file have the meaning that Hugging Face's token
   CHECK(parsed(words).wrapped(Ids{}) == Ids{5});
 }
 
+// TemplateProcessing and BertProcessing add the ids of the file, also where the vocabulary has others.
+TEST_CASE("a post-processor with other ids than those of its tokens is refused", "[text]") {
+  Json file = word_piece_file();
+  file["post_processor"]["special_tokens"]["C"]["ids"] = Json::array({5});
+  CHECK(parsed(file).wrapped(Ids{1}) == Ids{5, 1});
+  file["post_processor"]["special_tokens"]["C"]["ids"] = Json::array({6});
+  check_failure(failure_of([&] { parsed(file); }), "post_processor.special_tokens.C.ids[0]",
+                "it must be the id 5 of '[CLS]', but is 6");
+  file["post_processor"]["special_tokens"]["C"]["ids"] = Json::array({5, 1});
+  CHECK(failure_of([&] { parsed(file); }).item == "post_processor.special_tokens.C.ids");
+  file["post_processor"] = Json::parse(R"({"type":"BertProcessing","cls":["a",1],"sep":["c",2]})");
+  CHECK(failure_of([&] { parsed(file); }).item == "post_processor.sep[1]");
+}
+
 TEST_CASE("a text grows to a bounded length, and the stage that would make more is named",
           "[text]") {
   const auto replace = [](const std::string& pattern, const std::string& content) {

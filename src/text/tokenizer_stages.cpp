@@ -156,6 +156,31 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
       "BertPreTokenizer, ByteLevel, Digits, Metaspace, Sequence, Split, WhitespaceSplit and null");
 }
 
+/// The id of a token, which must be the one beside its name: `tokenizers` adds that id, whatever the vocabulary has.
+int named_token(const Vocabulary& vocabulary, const JsonNode& token, const JsonNode& id) {
+  const int known = known_token(vocabulary, token);
+  if (!id.is_null() && id.natural() != static_cast<std::uint64_t>(known)) {
+    id.refuse("it must be the id " + std::to_string(known) + " of '" + shown_name(token.text()) +
+              "', but is " + std::to_string(id.natural()));
+  }
+  return known;
+}
+
+/// The ids of one of the special tokens of a template; a missing list of ids contradicts nothing.
+std::vector<int> read_special(const JsonNode& node, const Vocabulary& vocabulary) {
+  const std::vector<JsonNode> tokens = node.at("tokens").items();
+  const JsonNode list = node.at("ids");
+  const std::vector<JsonNode> ids = list.optional_items();
+  if (!list.is_null() && ids.size() != tokens.size()) {
+    list.refuse("it must have as many ids as tokens, " + std::to_string(tokens.size()) +
+                ", but has " + std::to_string(ids.size()));
+  }
+  std::vector<int> read;
+  for (std::size_t k = 0; k < tokens.size(); ++k)
+    read.push_back(named_token(vocabulary, tokens[k], ids.empty() ? list : ids[k]));
+  return read;
+}
+
 SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) {
   constexpr std::size_t kMostSpecial = 1000;
   SpecialTokens special;
@@ -166,11 +191,11 @@ SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) 
       continue;
     }
     const std::string name = item.at("SpecialToken").at("id").text();
-    for (const JsonNode& token : node.at("special_tokens").at(name).at("tokens").items()) {
+    for (const int id : read_special(node.at("special_tokens").at(name), vocabulary)) {
       if (special.before.size() + special.after.size() == kMostSpecial) {
         node.at("single").refuse("it must add at most " + std::to_string(kMostSpecial) + " tokens");
       }
-      (sequences == 0 ? special.before : special.after).push_back(known_token(vocabulary, token));
+      (sequences == 0 ? special.before : special.after).push_back(id);
     }
   }
   if (sequences != 1) node.at("single").refuse("it must hold one Sequence");
@@ -182,7 +207,7 @@ SpecialTokens read_pairs(const JsonNode& node, const Vocabulary& vocabulary) {
   const auto token = [&](const char* key) {
     const std::vector<JsonNode> pair = node.at(key).items();
     if (pair.size() != 2) node.at(key).refuse("it must be a pair of a token and its id");
-    return known_token(vocabulary, pair[0]);
+    return named_token(vocabulary, pair[0], pair[1]);
   };
   return {{token("cls")}, {token("sep")}};
 }

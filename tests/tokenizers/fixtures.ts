@@ -151,6 +151,24 @@ export function tokenizerFile(stages: Stages, model: Record<string, unknown>, ad
   return { version: '1.0', added_tokens: added, normalizer, pre_tokenizer, post_processor, decoder: null, model };
 }
 
+/** A post-processor with the ids that its tokens have in the file. */
+function withIds(stage: object | null, idOf: Map<string, number>): object | null {
+  if (stage === null) return null;
+  if ('processors' in stage) {
+    return { ...stage, processors: (stage.processors as object[]).map((it) => withIds(it, idOf)) };
+  }
+  if ('special_tokens' in stage) {
+    const names = Object.keys(stage.special_tokens as object);
+    return {
+      ...stage,
+      special_tokens: Object.fromEntries(names.map((id) => [id, { id, ids: [idOf.get(id)], tokens: [id] }])),
+    };
+  }
+  if (!('sep' in stage) || !('cls' in stage)) return stage;
+  const pair = (token: unknown) => [token, idOf.get(String(token))];
+  return { ...stage, sep: pair(stage.sep), cls: pair(stage.cls) };
+}
+
 function fixture(
   name: string,
   stages: Stages,
@@ -167,16 +185,16 @@ function fixture(
   const added = (stages.added ?? first.filter((it) => !it.startsWith('<0x')).map((content) => ({ content }))).map(
     (token) => ({ id: ids[token.content] ?? next++, ...flags, ...token }),
   );
-  return { name, file: tokenizerFile(stages, made, added), comparable };
+  const idOf = new Map([...Object.entries(ids), ...added.map(({ content, id }) => [content, id] as const)]);
+  const post_processor = withIds(stages.post_processor ?? null, idOf);
+  return { name, file: tokenizerFile({ ...stages, post_processor }, made, added), comparable };
 }
 
 const sequence = (list: string, ...stages: object[]) => ({ type: 'Sequence', [list]: stages });
 const template = (before: string[], after: string[]) => {
   const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
   const single = [...before.map(special), { Sequence: { id: 'A', type_id: 0 } }, ...after.map(special)];
-  const special_tokens = Object.fromEntries(
-    [...before, ...after].map((id) => [id, { id, ids: [0], tokens: [id] }] as const),
-  );
+  const special_tokens = Object.fromEntries([...before, ...after].map((id) => [id, null]));
   return { type: 'TemplateProcessing', single, pair: [], special_tokens };
 };
 export const byteLevel = (use_regex: boolean, add_prefix_space = false) => ({
@@ -262,7 +280,7 @@ export function fixtures(): Fixture[] {
       'roberta',
       {
         pre_tokenizer: byteLevel(true, true),
-        post_processor: { type: 'RobertaProcessing', sep: ['</s>', 2], cls: ['<s>', 0] },
+        post_processor: { type: 'RobertaProcessing', sep: '</s>', cls: '<s>' },
         added: [{ content: '<s>' }, { content: '</s>' }, { content: '<mask>', lstrip: true, rstrip: true }],
       },
       bytePairs({}),
@@ -333,7 +351,7 @@ export function fixtures(): Fixture[] {
           { type: 'Lowercase' },
         ),
         pre_tokenizer: sequence('pretokenizers', splitAt(CLIP, true), byteLevel(true)),
-        post_processor: { type: 'RobertaProcessing', sep: ['<|end|>', 1], cls: ['<|start|>', 0] },
+        post_processor: { type: 'RobertaProcessing', sep: '<|end|>', cls: '<|start|>' },
         added: [{ content: '<|start|>' }, { content: '<|end|>' }],
       },
       bytePairs({ unk_token: '<|end|>', continuing_subword_prefix: '', end_of_word_suffix: '</w>' }),
@@ -396,7 +414,7 @@ export function fixtures(): Fixture[] {
           { type: 'Replace', pattern: { Regex: ' {2,}' }, content: ' ' },
         ),
         pre_tokenizer: metaspace('always', true),
-        post_processor: { type: 'BertProcessing', sep: ['[SEP]', 0], cls: ['[CLS]', 0] },
+        post_processor: { type: 'BertProcessing', sep: '[SEP]', cls: '[CLS]' },
       },
       unigram,
       ['<pad>', '<unk>', '[CLS]', '[SEP]'],
