@@ -101,6 +101,20 @@ Json unigram_file() {
       "vocab":[["<unk>",0],["▁",-1],["a",-2],["b",-2],["ab",-3],["ba",-3],["<0xC3>",-9],["<0xA9>",-9]]}})");
 }
 
+/// Byte pairs without merges: characters by their places, unknown ones 0.
+Json characters_file(const std::string& characters) {
+  Json vocab{{"<unk>", 0}};
+  for (const char32_t c : unicode::decode(characters)) vocab[text_of(c)] = vocab.size();
+  return {{"model",
+           {{"type", "BPE"}, {"unk_token", "<unk>"}, {"vocab", vocab}, {"merges", Json::array()}}}};
+}
+
+Json added_token(const std::string& content, const std::vector<std::string>& flags = {}) {
+  Json token{{"content", content}, {"special", true}};
+  for (const std::string& flag : flags) token[flag] = true;
+  return token;
+}
+
 }  // namespace
 
 TEST_CASE("sentences have the ids of an independent greedy search", "[text][sample]") {
@@ -354,6 +368,86 @@ TEST_CASE("repeated entries of a file have the meaning that Hugging Face's token
                            {{"id", 2}, {"content", "[C]"}}};
   CHECK(parsed(words).encode("[UNK] [C] a") == Ids{0, 6, 1});
   CHECK(parsed(words).wrapped(Ids{}) == Ids{5});
+}
+
+// The ids below are those that version 0.22.2 of Hugging Face's `tokenizers` gives.
+
+// A model is asked for ids in its own vocabulary: `token_to_id` of AddedVocabulary alone knows the added tokens.
+TEST_CASE("a model does not cut a text into tokens that are only added", "[text]") {
+  Json file = characters_file("b");
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["added_tokens"] = {added_token("a"), added_token("ab"), added_token("<0x61>")};
+  CHECK(parsed(file).encode("aBA") == Ids{2, 1, 0});
+  CHECK(parsed(file).encode("AB") == Ids{0, 1});
+  file["model"]["ignore_merges"] = true;
+  CHECK(parsed(file).encode("AB") == Ids{0, 1});
+  file["model"]["byte_fallback"] = true;
+  CHECK(parsed(file).encode("AB") == Ids{0, 1});
+  Json merge = file;
+  merge["model"]["merges"] = Json::array({"b b"});
+  merge["added_tokens"].push_back(added_token("bb"));
+  CHECK(failure_of([&] { parsed(merge); }).item == "model.merges[0]");
+
+  Json words = Json::parse(R"({"normalizer":{"type":"Lowercase"},
+    "pre_tokenizer":{"type":"WhitespaceSplit"},"added_tokens":[{"content":"a","special":true}],
+    "model":{"type":"WordPiece","unk_token":"<unk>","vocab":{"<unk>":0,"b":1,"##b":2}}})");
+  CHECK(parsed(words).encode("A a b") == Ids{0, 3, 1});
+  words["model"]["unk_token"] = "a";
+  CHECK(failure_of([&] { parsed(words); }).item == "model.unk_token");
+
+  const Json unigram = Json::parse(R"({"normalizer":{"type":"Lowercase"},
+    "added_tokens":[{"content":"a","special":true}],
+    "model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["b",-1]]}})");
+  CHECK(parsed(unigram).encode("Aab") == Ids{0, 2, 1});
+
+  // An unknown token that is only added is none for the model.
+  Json pairs = characters_file("b");
+  pairs["model"]["vocab"] = {{"b", 0}};
+  pairs["added_tokens"] = Json::array({added_token("<unk>")});
+  CHECK(parsed(pairs).encode("b") == Ids{0});
+  CHECK(failure_of([&] { parsed(pairs).encode("a"); }).item == "text");
+}
+
+TEST_CASE(
+    "of added tokens that are equal when normalized the first counts, special ones before others",
+    "[text]") {
+  Json file = characters_file("ab");
+  file["normalizer"] = {{"type", "Lowercase"}};
+  const auto token = [](const char* content, bool special) {
+    return Json{{"content", content}, {"normalized", true}, {"special", special}};
+  };
+  file["added_tokens"] = {token("X", false), token("x", false)};
+  CHECK(parsed(file).encode("xX") == Ids{3, 3});
+  file["added_tokens"] = {token("X", false), token("x", true), token("x", true)};
+  CHECK(parsed(file).encode("xX") == Ids{4, 4});
+  file["added_tokens"].push_back(token("x", false));
+  check_failure(failure_of([&] { parsed(file); }), "added_tokens[3].content",
+                "'x' must not come again with other flags");
+}
+
+// `merge_word` of BPE keeps an unknown token back until a character of the vocabulary comes.
+TEST_CASE("bytes are put before an unknown token that waits", "[text]") {
+  Json file = characters_file("b");
+  file["model"]["byte_fallback"] = true;
+  file["model"]["vocab"].update({{"<0xC3>", 2}, {"<0xA9>", 3}});
+  CHECK(parsed(file).encode("üéb") == Ids{2, 3, 0, 1});
+  CHECK(parsed(file).encode("üéü") == Ids{2, 3, 0, 0});
+  file["model"]["fuse_unk"] = true;
+  CHECK(parsed(file).encode("üéü") == Ids{2, 3, 0});
+  CHECK(parsed(file).encode("übü") == Ids{0, 1, 0});
+}
+
+TEST_CASE("a unigram joins its unknown token in a text with unknown characters beside it",
+          "[text]") {
+  Json file = Json::parse(R"({"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,
+    "vocab":[["<unk>",0],["b",-1],["<0xC3>",-2],["<0xA9>",-2]]}})");
+  CHECK(parsed(file).encode("<unk>") == Ids{0});
+  CHECK(parsed(file).encode("<unk>é") == Ids{0});
+  CHECK(parsed(file).encode("é<unk>b") == Ids{0, 1});
+  CHECK(parsed(file).encode("b<unk><unk>é") == Ids{1, 0});
+  CHECK(parsed(file).encode("é") == Ids{2, 3});
+  file["model"].erase("unk_id");
+  CHECK(failure_of([&] { parsed(file).encode("é"); }).item == "text");
 }
 
 // TemplateProcessing and BertProcessing add the ids of the file, also where the vocabulary has others.

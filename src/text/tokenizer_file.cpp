@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,11 @@ std::pair<std::string, double> read_scored(const JsonNode& node) {
 
 WordPiece read_word_piece(const JsonNode& model, VocabularyPointer vocabulary) {
   WordPiece::Rules rules;
-  rules.unknown = known_token(*vocabulary, model.at("unk_token"));
+  const JsonNode unknown = model.at("unk_token");
+  rules.unknown = known_token(*vocabulary, unknown);
+  if (!vocabulary->find_in_model(unknown.text())) {
+    unknown.refuse("it must be in the vocabulary of the model, but is an added token");
+  }
   rules.continuation = short_text(model.at("continuing_subword_prefix"), rules.continuation);
   const JsonNode longest = model.at("max_input_chars_per_word");
   if (!longest.is_null()) {
@@ -83,7 +88,10 @@ BytePair read_byte_pair(const JsonNode& model, const VocabularyPointer& vocabula
     model.at("dropout").refuse("it must be null; dropout is not supported");
   BytePair::Rules rules;
   const JsonNode unknown = model.at("unk_token");
-  if (!unknown.text_or("").empty()) rules.unknown = known_token(*vocabulary, unknown);
+  if (!unknown.text_or("").empty()) {
+    known_token(*vocabulary, unknown);
+    rules.unknown = vocabulary->find_in_model(unknown.text());
+  }
   rules.fuse_unknown = model.at("fuse_unk").flag(false);
   rules.byte_fallback = model.at("byte_fallback").flag(false);
   rules.whole_first = model.at("ignore_merges").flag(false);
@@ -92,7 +100,7 @@ BytePair read_byte_pair(const JsonNode& model, const VocabularyPointer& vocabula
   for (const JsonNode& node : model.at("merges").items()) {
     const auto [left, right] = read_merge(node);
     const auto id_of = [&](const std::string& token) {
-      const auto id = vocabulary->find(token);
+      const auto id = vocabulary->find_in_model(token);
       if (!id) {
         node.refuse("its tokens must be in the vocabulary, but '" + shown_name(token) + "' is not");
       }
@@ -149,7 +157,7 @@ std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
     // Whatever id the file gives it. Source: Hugging Face's `tokenizers`, AddedVocabulary::add_tokens.
     const std::optional<int> known = vocabulary->find(content);
     const std::uint64_t id = known ? static_cast<std::uint64_t>(*known) : size;
-    vocabulary->add(content, id);
+    if (!known) vocabulary->add_beside_model(content, id);
     size = std::max(size, id + 1);
   }
   return vocabulary;
@@ -164,24 +172,52 @@ TokenizerModel read_tokenizer_model(const JsonNode& model, VocabularyPointer voc
   model.refuse_type("BPE, Unigram and WordPiece");
 }
 
+struct ListedToken {
+  std::string content;
+  bool is_special, is_normalized, strips_left, strips_right;
+  bool operator==(const ListedToken&) const = default;
+};
+
+ListedToken read_added_token(const JsonNode& node) {
+  const JsonNode single = node.at("single_word");
+  if (single.flag(false)) single.refuse("it must be false; true is not supported");
+  const bool is_special = node.at("special").flag(false);
+  return {node.at("content").text(), is_special, node.at("normalized").flag(!is_special),
+          node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
+}
+
 void read_added_tokens(const JsonNode& list, TokenizerStages& stages) {
-  std::vector<AddedToken> added, normalized_added;
+  std::vector<AddedToken> special, special_normalized, added, normalized;
+  std::unordered_map<std::string, ListedToken> known;
   for (const JsonNode& node : list.optional_items()) {
-    const JsonNode single = node.at("single_word");
-    if (single.flag(false)) single.refuse("it must be false; true is not supported");
-    const std::string& content = node.at("content").text();
-    if (content.empty()) continue;  // as Hugging Face's `tokenizers` does
-    AddedToken token{unicode::decode(content), known_token(*stages.vocabulary, node.at("content")),
-                     node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
-    const bool normalized = node.at("normalized").flag(!node.at("special").flag(false));
-    if (normalized) {
-      token.text = normalize(stages.normalizers, token.text);
-      if (token.text.empty()) node.refuse("its content must not be empty when normalized");
+    const ListedToken token = read_added_token(node);
+    if (token.content.empty()) continue;  // as Hugging Face's `tokenizers` does
+    const auto [place, is_new] = known.emplace(token.content, token);
+    if (place->second != token) {
+      node.at("content").refuse("'" + shown_name(token.content) +
+                                "' must not come again with other flags");
     }
-    (normalized ? normalized_added : added).push_back(std::move(token));
+    if (!is_new) continue;
+    AddedToken read{unicode::decode(token.content),
+                    known_token(*stages.vocabulary, node.at("content")), token.strips_left,
+                    token.strips_right};
+    if (token.is_normalized) {
+      read.text = normalize(stages.normalizers, read.text);
+      if (read.text.empty()) node.refuse("its content must not be empty when normalized");
+    }
+    auto& first = token.is_normalized ? special_normalized : special;
+    auto& others = token.is_normalized ? normalized : added;
+    (token.is_special ? first : others).push_back(std::move(read));
   }
-  stages.added = AddedTokens(std::move(added));
-  stages.normalized_added = AddedTokens(std::move(normalized_added));
+  // Of tokens with the same normalized text the first counts, special tokens before others: `refresh_added_tokens` of
+  // AddedVocabulary in Hugging Face's `tokenizers`. AddedTokens takes the last.
+  const auto joined = [](std::vector<AddedToken> first, const std::vector<AddedToken>& others) {
+    first.insert(first.end(), others.begin(), others.end());
+    std::reverse(first.begin(), first.end());
+    return AddedTokens(std::move(first));
+  };
+  stages.added = joined(std::move(special), added);
+  stages.normalized_added = joined(std::move(special_normalized), normalized);
 }
 
 TokenizerStages read_stages(const nlohmann::json& json, const std::string& name) {

@@ -31,6 +31,11 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 constexpr int kUnknown = -1;
 
+[[noreturn]] void refuse_character(const std::string& text) {
+  throw InvalidArgument("text", "have characters of the vocabulary",
+                        "it has no token for '" + text + "'");
+}
+
 /// The best way to cut the characters up to a place: its score, and its last token.
 struct Path {
   double score = kNever;
@@ -40,7 +45,7 @@ struct Path {
 
 }  // namespace
 
-void Vocabulary::add(const std::string& token, std::uint64_t id) {
+int Vocabulary::checked_id(const std::string& token, std::uint64_t id) {
   if (id >= kMostTokens) {
     refuse_item(token, {"its id ", std::to_string(id), " is out of range; it must be below ",
                         std::to_string(kMostTokens)});
@@ -51,11 +56,26 @@ void Vocabulary::add(const std::string& token, std::uint64_t id) {
     refuse_item(token, {"its id ", std::to_string(id), " is also that of '",
                         shown_name(place->second), "'"});
   }
-  ids_[token] = number;
+  return number;
+}
+
+void Vocabulary::add(const std::string& token, std::uint64_t id) {
+  ids_[token] = checked_id(token, id);
   longest_ = std::max(longest_, token.size());
 }
 
+void Vocabulary::add_beside_model(const std::string& token, std::uint64_t id) {
+  ids_beside_model_[token] = checked_id(token, id);
+}
+
 std::optional<int> Vocabulary::find(const std::string& token) const {
+  if (const auto id = find_in_model(token)) return id;
+  const auto entry = ids_beside_model_.find(token);
+  if (entry == ids_beside_model_.end()) return std::nullopt;
+  return entry->second;
+}
+
+std::optional<int> Vocabulary::find_in_model(const std::string& token) const {
   const auto entry = ids_.find(token);
   if (entry == ids_.end()) return std::nullopt;
   return entry->second;
@@ -66,7 +86,7 @@ bool Vocabulary::append_bytes(std::string_view bytes, std::vector<int>& ids) con
   const std::size_t before = ids.size();
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    const auto id = find({'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15u], '>'});
+    const auto id = find_in_model({'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15u], '>'});
     if (!id) {
       ids.resize(before);
       return false;
@@ -99,7 +119,7 @@ void WordPiece::append(std::u32string_view word, std::vector<int>& ids) const {
     std::size_t length = std::min(word.size() - start, vocabulary_->longest());
     for (; length > 0; --length) {
       const std::string piece = unicode::encode(word.substr(start, length));
-      id = vocabulary_->find(start == 0 ? piece : rules_.continuation + piece);
+      id = vocabulary_->find_in_model(start == 0 ? piece : rules_.continuation + piece);
       if (id) break;
     }
     if (!id) {
@@ -134,7 +154,7 @@ std::string BytePair::text_of(int symbol) const {
 
 std::optional<BytePair::Merge> BytePair::find_merge(int left, int right) const {
   if (!ranks_.empty()) {
-    const auto id = vocabulary_->find(text_of(left) + text_of(right));
+    const auto id = vocabulary_->find_in_model(text_of(left) + text_of(right));
     if (!id) return std::nullopt;
     return Merge{ranks_[static_cast<std::size_t>(*id)], *id};
   }
@@ -143,15 +163,8 @@ std::optional<BytePair::Merge> BytePair::find_merge(int left, int right) const {
   return merge->second;
 }
 
-void BytePair::append_unknown(const std::string& text, std::vector<int>& symbols) const {
-  if (rules_.byte_fallback && vocabulary_->append_bytes(text, symbols)) return;
-  if (!rules_.unknown) {
-    throw InvalidArgument("text", "have characters of the vocabulary",
-                          "it has no token for '" + text + "'");
-  }
-  if (!rules_.fuse_unknown || symbols.empty() || symbols.back() != *rules_.unknown) {
-    symbols.push_back(*rules_.unknown);
-  }
+bool BytePair::append_bytes(const std::string& text, std::vector<int>& symbols) const {
+  return rules_.byte_fallback && vocabulary_->append_bytes(text, symbols);
 }
 
 // Neighbours are linked, and a queue holds the pairs that can merge by rank, then place: n log n for
@@ -190,31 +203,45 @@ void BytePair::merge(std::vector<int>& symbols) const {
   std::erase(symbols, kGone);
 }
 
+// As `merge_word` of BPE in Hugging Face's `tokenizers`: an unknown token waits for the next character that is a token,
+// and bytes are put before it.
+void BytePair::append_symbols(std::u32string_view piece, std::vector<int>& symbols) const {
+  bool is_waiting = false;
+  const auto end_unknown = [&] {
+    if (std::exchange(is_waiting, false)) symbols.push_back(*rules_.unknown);
+  };
+  for (std::size_t k = 0; k < piece.size(); ++k) {
+    const bool last = k + 1 == piece.size();
+    const std::string text = unicode::encode(piece.substr(k, 1)) + (last ? rules_.end : "");
+    if (const auto id = vocabulary_->find_in_model(text)) {
+      end_unknown();
+      symbols.push_back(*id);
+    } else if (!ranks_.empty()) {
+      symbols.push_back(symbol_of(piece[k]));
+    } else if (!append_bytes(text, symbols)) {
+      if (!rules_.unknown) refuse_character(text);
+      if (!rules_.fuse_unknown) end_unknown();
+      is_waiting = true;
+    }
+  }
+  end_unknown();
+}
+
 void BytePair::append(std::u32string_view piece, std::vector<int>& ids) const {
   if (rules_.whole_first) {
-    if (const auto id = vocabulary_->find(unicode::encode(piece))) {
+    if (const auto id = vocabulary_->find_in_model(unicode::encode(piece))) {
       ids.push_back(*id);
       return;
     }
   }
   std::vector<int> symbols;
-  for (std::size_t k = 0; k < piece.size(); ++k) {
-    const bool last = k + 1 == piece.size();
-    const std::string text = unicode::encode(piece.substr(k, 1)) + (last ? rules_.end : "");
-    if (const auto id = vocabulary_->find(text)) {
-      symbols.push_back(*id);
-    } else if (!ranks_.empty()) {
-      symbols.push_back(symbol_of(piece[k]));
-    } else {
-      append_unknown(text, symbols);
-    }
-  }
+  append_symbols(piece, symbols);
   merge(symbols);
   for (const int symbol : symbols) {
     if (symbol >= 0) {
       ids.push_back(symbol);
-    } else {
-      append_unknown(text_of(symbol), ids);
+    } else if (!append_bytes(text_of(symbol), ids)) {
+      refuse_character(text_of(symbol));
     }
   }
 }
@@ -229,16 +256,21 @@ Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<doubl
     longest_ = std::max(longest_, vocabulary_->token(static_cast<int>(id)).size());
   }
   unknown_score_ = least - kUnknownPenalty;
-  if (rules_.unknown) scores_[static_cast<std::size_t>(*rules_.unknown)] = unknown_score_;
 }
 
-void Unigram::append_unknown(std::string_view characters, std::vector<int>& ids) const {
-  if (rules_.byte_fallback && vocabulary_->append_bytes(characters, ids)) return;
-  if (!rules_.unknown) {
-    throw InvalidArgument("text", "have characters of the vocabulary",
-                          "it has no tokens for '" + std::string(characters) + "'");
+std::optional<int> Unigram::find(const std::string& token) const {
+  const auto id = vocabulary_->find_in_model(token);
+  const bool is_cut = id && scores_[static_cast<std::size_t>(*id)] != kNever;
+  return is_cut ? id : std::nullopt;
+}
+
+void Unigram::append_unknown(const std::string& characters, std::vector<int>& ids) const {
+  // The unknown token is itself where a text has it.
+  if (const auto id = find(characters)) {
+    ids.push_back(*id);
+  } else if (!rules_.byte_fallback || !vocabulary_->append_bytes(characters, ids)) {
+    ids.push_back(*rules_.unknown);
   }
-  ids.push_back(*rules_.unknown);
 }
 
 void Unigram::append(std::u32string_view piece, std::vector<int>& ids) const {
@@ -255,14 +287,15 @@ void Unigram::append(std::u32string_view piece, std::vector<int>& ids) const {
     for (std::size_t end = start + 1; end <= piece.size(); ++end) {
       unicode::append(token, piece[end - 1]);
       if (token.size() > longest_) break;
-      const auto id = vocabulary_->find(token);
-      if (!id || static_cast<std::size_t>(*id) >= scores_.size()) continue;
-      const double score = scores_[static_cast<std::size_t>(*id)];
-      if (score == kNever) continue;
-      offer(start, end, score, *id);
+      const auto id = find(token);
+      if (!id) continue;
+      offer(start, end, scores_[static_cast<std::size_t>(*id)],
+            id == rules_.unknown ? kUnknown : *id);
       has_single = has_single || end == start + 1;
     }
-    if (!has_single) offer(start, start + 1, unknown_score_, kUnknown);
+    if (has_single) continue;
+    if (!rules_.unknown) refuse_character(unicode::encode(piece.substr(start, 1)));
+    offer(start, start + 1, unknown_score_, kUnknown);
   }
   std::vector<std::pair<Path, std::size_t>> tokens;  // with their ends, the last first
   for (std::size_t end = piece.size(); end > 0; end = paths[end].start) {

@@ -21,20 +21,26 @@ class Vocabulary {
   /// A token that comes again has its last id, as in Hugging Face's `tokenizers`. Throws FormatError naming the token
   /// when the id is out of range or that of another token.
   void add(const std::string& token, std::uint64_t id);
+  /// Adds a token that is not in the model's own vocabulary, so that texts are not cut into it. Throws as add() does.
+  void add_beside_model(const std::string& token, std::uint64_t id);
 
   std::optional<int> find(const std::string& token) const;
+  /// Nothing for a token of add_beside_model().
+  std::optional<int> find_in_model(const std::string& token) const;
   /// Appends the tokens <0x00> to <0xFF> of bytes. False, and nothing appended, when one of them is missing.
   bool append_bytes(std::string_view bytes, std::vector<int>& ids) const;
   bool contains(int id) const { return tokens_.contains(id); }
   /// The token's text. Throws InvalidArgument ("token") for an id that has none.
   const std::string& token(int id) const;
   /// Tokens in all.
-  std::size_t size() const { return ids_.size(); }
-  /// Length of the longest token in bytes.
+  std::size_t size() const { return ids_.size() + ids_beside_model_.size(); }
+  /// Length of the model's longest token in bytes.
   std::size_t longest() const { return longest_; }
 
  private:
-  std::unordered_map<std::string, int> ids_;
+  int checked_id(const std::string& token, std::uint64_t id);
+
+  std::unordered_map<std::string, int> ids_, ids_beside_model_;
   std::unordered_map<int, std::string> tokens_;
   std::size_t longest_ = 0;
 };
@@ -96,7 +102,8 @@ class BytePair {
   };
   std::optional<Merge> find_merge(int left, int right) const;
   std::string text_of(int symbol) const;
-  void append_unknown(const std::string& text, std::vector<int>& symbols) const;
+  bool append_bytes(const std::string& text, std::vector<int>& symbols) const;
+  void append_symbols(std::u32string_view piece, std::vector<int>& symbols) const;
   void merge(std::vector<int>& symbols) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
@@ -124,7 +131,8 @@ class Unigram {
   void append(std::u32string_view piece, std::vector<int>& ids) const;
 
  private:
-  void append_unknown(std::string_view characters, std::vector<int>& ids) const;
+  std::optional<int> find(const std::string& token) const;
+  void append_unknown(const std::string& characters, std::vector<int>& ids) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<double> scores_;
