@@ -1,5 +1,7 @@
 // Tokenizers: known sentences against MiniLM's vocabulary, small models and stages worked by hand, hostile
 // files. tests/cli/tokenizers.test.ts compares with another implementation on thousands of texts.
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,7 +13,9 @@
 #include "checkpoint_failure.h"
 #include "minilm.h"
 #include "text/gguf_pre_tokenizers.h"
+#include "text/normalizer.h"
 #include "text/passages.h"
+#include "text/pre_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 
@@ -84,14 +88,14 @@ using Ids = std::vector<int>;
 /// The pieces of a text with a bar behind each.
 std::string pieces_of(const std::vector<PreTokenizer>& stages, const std::string& text) {
   std::string joined;
-  for (const auto& piece : pre_tokenize(stages, unicode::decode(text), true)) {
+  for (const auto& piece : pre_tokenize(stages, {unicode::decode(text), 1})) {
     joined += unicode::encode(piece) + "|";
   }
   return joined;
 }
 
 std::string normalized(const Normalizer& stage, const std::string& text) {
-  return unicode::encode(normalize({stage}, unicode::decode(text)));
+  return unicode::encode(normalize({stage}, unicode::decode(text)).text);
 }
 
 /// Characters as tokens, then "ab" twice as likely as "a" and "b" together.
@@ -113,6 +117,14 @@ Json added_token(const std::string& content, const std::vector<std::string>& fla
   Json token{{"content", content}, {"special", true}};
   for (const std::string& flag : flags) token[flag] = true;
   return token;
+}
+
+Json sequence(const char* list, const Json& stages) {
+  return {{"type", "Sequence"}, {list, stages}};
+}
+
+Json replacement(const char* pattern, const char* content) {
+  return {{"type", "Replace"}, {"pattern", {{"String", pattern}}}, {"content", content}};
 }
 
 }  // namespace
@@ -406,6 +418,109 @@ TEST_CASE("a model does not cut a text into tokens that are only added", "[text]
   pairs["added_tokens"] = Json::array({added_token("<unk>")});
   CHECK(parsed(pairs).encode("b") == Ids{0});
   CHECK(failure_of([&] { parsed(pairs).encode("a"); }).item == "text");
+}
+
+// The rule of Metaspace is that `offsets_original` of its piece begins at 0, which NormalizedString carries through
+// every stage: what replaces a match is aligned with its last character, what is put before a text with its first.
+TEST_CASE("Metaspace marks what is aligned with the beginning of the text", "[text]") {
+  const Json mark{{"type", "Metaspace"}, {"prepend_scheme", "first"}, {"split", false}};
+  const auto ids = [&](const Json& normalizer, const Json& before, const std::string& text,
+                       const Json& added = Json::array()) {
+    Json file = characters_file("▁abxée\u0301Ã©Ġ");
+    file["normalizer"] = normalizer;
+    file["added_tokens"] = added;
+    file["pre_tokenizer"] = sequence(
+        "pretokenizers", before.is_null() ? Json::array({mark}) : Json::array({before, mark}));
+    return parsed(file).encode(text);
+  };
+  const auto split = [](const char* at, const char* behavior) {
+    return Json{{"type", "Split"}, {"pattern", {{"String", at}}}, {"behavior", behavior}};
+  };
+  const auto bytes = [](bool prefix) {
+    return Json{{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"use_regex", false}};
+  };
+  const Json strip{{"type", "Strip"}, {"strip_right", false}}, nfd{{"type", "NFD"}};
+  CHECK(ids(strip, nullptr, "a") == Ids{1, 2});
+  CHECK(ids(strip, nullptr, " a") == Ids{2});
+  CHECK(ids(replacement("ab", "x"), nullptr, "ab") == Ids{4});
+  CHECK(ids(replacement("ab", "x"), nullptr, "xab") == Ids{1, 4, 4});
+  CHECK(ids(replacement("a", "xx"), nullptr, "ab") == Ids{1, 4, 4, 3});
+  CHECK(ids(replacement("a", ""), nullptr, "ab") == Ids{3});
+  CHECK(ids(replacement("a", ""), nullptr, "ba") == Ids{1, 3});
+  const Json prepend{{"type", "Prepend"}, {"prepend", "x"}};
+  CHECK(ids(prepend, nullptr, "ab") == Ids{1, 4, 2, 3});
+  CHECK(ids(sequence("normalizers", {strip, prepend}), nullptr, " ab") == Ids{4, 2, 3});
+  // Several pieces of one character.
+  CHECK(ids(nfd, split("e", "Isolated"), "éa") == Ids{1, 6, 1, 7, 2});
+  CHECK(ids(sequence("normalizers", {nfd, {{"type", "NFC"}}}), split("é", "Isolated"), "éa") ==
+        Ids{1, 5, 2});
+  CHECK(ids(nullptr, sequence("pretokenizers", {bytes(false), split("Ã", "Isolated")}), "éa") ==
+        Ids{1, 8, 1, 9, 2});
+  CHECK(ids(nullptr, sequence("pretokenizers", {bytes(true), split("Ġ", "Removed")}), "ab") ==
+        Ids{1, 2, 3});
+  CHECK(ids(nullptr, {{"type", "WhitespaceSplit"}}, "a a") == Ids{1, 2, 2});
+  CHECK(ids(nullptr, {{"type", "WhitespaceSplit"}}, " a") == Ids{2});
+  // A token found in the normalized text, and what is left of the same character behind it.
+  CHECK(ids(replacement("a", "xb"), nullptr, "ab",
+            Json::array({Json{{"content", "x"}, {"normalized", true}}})) == Ids{4, 1, 3, 3});
+}
+
+// Likewise, by `replace` of the normalizer Precompiled: more characters than they replace are aligned with the last of
+// these, and a removed one belongs to the character before, or else to the next.
+TEST_CASE("a Precompiled normalizer keeps what is aligned with the beginning of the text",
+          "[text]") {
+  // A trie of the two bytes of "ß", and the text that replaces it.
+  const auto map = [](const std::string& text) {
+    std::vector<std::uint32_t> units(513);
+    const std::uint32_t first = 1 ^ 0xc3u, second = 256 ^ 0x9fu;
+    units[0] = 1u << 10;
+    units[first] = 0xc3u | (first ^ 256u) << 10;
+    units[second] = 0x9fu | 1u << 8 | (second ^ 512u) << 10;
+    units[512] = 0x80000000u;
+    units.insert(units.begin(), static_cast<std::uint32_t>(4 * units.size()));
+    std::string bytes;
+    for (const std::uint32_t unit : units) {
+      for (int k = 0; k < 4; ++k) bytes += static_cast<char>(unit >> 8 * k & 0xffu);
+    }
+    return CharacterMap(bytes + text + '\0');
+  };
+  const auto check = [](const CharacterMap& it, const char32_t* text, const char32_t* changed,
+                        std::size_t leading) {
+    const AlignedText aligned = normalize({it}, text);
+    CHECK(aligned.text == changed);
+    CHECK(aligned.leading == leading);
+  };
+  check(map("sss"), U"ßa", U"sssa", 3);
+  check(map("sss"), U"aß", U"asss", 1);
+  check(map(""), U"ßab", U"ab", 1);
+  check(map(""), U"aßb", U"ab", 1);
+  check(map(""), U"ß", U"", 0);
+}
+
+// `find_matches` of AddedVocabulary goes on behind a token's own text, not behind the white space that it takes.
+TEST_CASE("an added token may begin in the white space of the one before", "[text]") {
+  const auto ids = [](const Json& added, const std::string& text) {
+    Json file = characters_file("ab \t");
+    file["added_tokens"] = added;
+    return parsed(file).encode(text);
+  };
+  const Json right = added_token("<r>", {"rstrip"});
+  CHECK(ids({right, added_token(" ")}, "<r>  b") == Ids{5, 3, 3, 2});
+  // The tab is not taken a second time, since the space before it ends the tokens so far.
+  CHECK(ids({right, added_token(" ")}, "<r> \t b") == Ids{5, 3, 4, 3, 2});
+  CHECK(ids({right, added_token(" ")}, "<r>\tb") == Ids{5, 2});
+  CHECK(ids({right, added_token(" b")}, "<r>  b") == Ids{5, 6});
+  CHECK(ids({right, added_token("<l>", {"lstrip"})}, "<r>  <l>") == Ids{5, 6});
+  // Nothing is left of these spaces.
+  CHECK(ids({right, added_token(" ", {"lstrip", "rstrip"})}, "<r>  b") == Ids{5, 2});
+  CHECK(ids({right, added_token(" ", {"lstrip"})}, "<r> b") == Ids{5, 2});
+  // The original stops with an error here.
+  check_failure(failure_of([&] {
+                  ids({right, added_token(" ", {"lstrip"})}, "<r>  b");
+                }),
+                "added_tokens", "' ' must not have lstrip");
+  const std::string spaces(200000, ' ');
+  CHECK(ids({right, added_token(" ", {"rstrip"})}, "<r>" + spaces + "b").size() == 200002);
 }
 
 TEST_CASE(

@@ -42,63 +42,84 @@ void append_with_chinese_apart(std::u32string& out, char32_t c) {
   }
 }
 
-std::u32string apply(const BertNormalizer& rules, std::u32string text, const Limit&) {
-  if (rules.clean_text) text = mapped(text, append_cleaned);
-  if (rules.chinese) text = mapped(text, append_with_chinese_apart);
-  if (rules.strip_accents) {
-    text = normalized(text, NormalForm::nfd);
-    std::erase_if(text, is_nonspacing_mark);
-  }
-  return rules.lowercase ? mapped(text, append_lower) : text;
+/// `change` made of a text; what it makes of the leading characters alone is aligned as they are.
+template <class Change>
+AlignedText changed(const AlignedText& text, Change change) {
+  const std::size_t leading = change(text.text.substr(0, text.leading)).size();
+  return {change(text.text), leading};
 }
 
-std::u32string apply(const Lowercase&, std::u32string text, const Limit&) {
-  return mapped(text, append_lower);
+AlignedText apply(const BertNormalizer& rules, const AlignedText& text, const Limit&) {
+  return changed(text, [&](std::u32string part) {
+    if (rules.clean_text) part = mapped(part, append_cleaned);
+    if (rules.chinese) part = mapped(part, append_with_chinese_apart);
+    if (rules.strip_accents) {
+      part = normalized(part, NormalForm::nfd);
+      std::erase_if(part, is_nonspacing_mark);
+    }
+    return rules.lowercase ? mapped(part, append_lower) : part;
+  });
 }
 
-std::u32string apply(const StripAccents&, std::u32string text, const Limit&) {
-  std::erase_if(text, is_mark);
-  return text;
+AlignedText apply(const Lowercase&, const AlignedText& text, const Limit&) {
+  return changed(text, [](const std::u32string& part) { return mapped(part, append_lower); });
 }
 
-std::u32string apply(const Strip& rules, std::u32string text, const Limit&) {
+AlignedText apply(const StripAccents&, const AlignedText& text, const Limit&) {
+  return changed(text, [](std::u32string part) {
+    std::erase_if(part, is_mark);
+    return part;
+  });
+}
+
+AlignedText apply(const Strip& rules, AlignedText aligned, const Limit&) {
+  std::u32string& text = aligned.text;
   const auto goes = [&](char32_t c) { return rules.only_spaces ? c == U' ' : is_space(c); };
   if (rules.right) {
     const auto end = std::find_if_not(text.rbegin(), text.rend(), goes).base();
     text.erase(end, text.end());
   }
   if (rules.left) {
-    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), goes));
+    const auto begin = std::find_if_not(text.begin(), text.end(), goes);
+    const auto gone = static_cast<std::size_t>(begin - text.begin());
+    aligned.leading = leading_in(aligned.leading, gone, text.size());
+    text.erase(text.begin(), begin);
   }
-  return text;
+  aligned.leading = std::min(aligned.leading, text.size());
+  return aligned;
 }
 
-std::u32string apply(const Prepend& prefix, std::u32string text, const Limit& limit) {
-  limit.check(prefix.text.size() + text.size());
-  return text.empty() ? text : prefix.text + text;
+AlignedText apply(const Prepend& prefix, AlignedText text, const Limit& limit) {
+  limit.check(prefix.text.size() + text.text.size());
+  if (text.text.empty()) return text;
+  const std::size_t leading = text.leading == 0 ? 0 : prefix.text.size() + text.leading;
+  return {prefix.text + text.text, leading};
 }
 
-std::u32string apply(const Replace& rule, std::u32string text, const Limit& limit) {
-  Matcher matcher(rule.pattern, text.size());
-  std::u32string out;
+AlignedText apply(const Replace& rule, const AlignedText& text, const Limit& limit) {
+  Matcher matcher(rule.pattern, text.text.size());
+  AlignedText out;
   std::size_t size = 0;
-  for (std::u32string_view rest = text; !rest.empty(); rest.remove_prefix(size)) {
+  for (std::size_t at = 0; at < text.text.size(); at += size) {
+    const std::u32string_view rest = std::u32string_view(text.text).substr(at);
     size = matcher(rest);
     if (size == 0) {
-      out += rest[size++];
-      continue;
+      out.text += rest[size++];
+    } else {
+      out.text += rule.content;
     }
-    out += rule.content;
-    limit.check(out.size());
+    // What replaces a match is aligned with its last character.
+    if (at + size <= text.leading) out.leading = out.text.size();
+    limit.check(out.text.size());
   }
   return out;
 }
 
-std::u32string apply(NormalForm form, std::u32string text, const Limit&) {
-  return normalized(text, form);
+AlignedText apply(NormalForm form, const AlignedText& text, const Limit&) {
+  return changed(text, [&](const std::u32string& part) { return normalized(part, form); });
 }
 
-std::u32string apply(const CharacterMap& map, std::u32string text, const Limit& limit) {
+AlignedText apply(const CharacterMap& map, const AlignedText& text, const Limit& limit) {
   return map(text, [&](std::size_t size) { limit.check(size); });
 }
 
@@ -123,15 +144,17 @@ std::uint32_t offset(std::uint32_t unit) { return unit >> 10 << ((unit & 0x200u)
 
 }  // namespace
 
-std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text) {
+AlignedText normalize(const std::vector<Normalizer>& normalizers, std::u32string text) {
   Limit limit{{"normalizer", 0, normalizers.size()}, largest_growth(text.size())};
+  AlignedText aligned{std::move(text), 1};
+  aligned.leading = std::min(aligned.leading, aligned.text.size());
   for (const Normalizer& normalizer : normalizers) {
     ++limit.stage.number;
-    text = std::visit([&](const auto& stage) { return apply(stage, std::move(text), limit); },
-                      normalizer);
-    limit.check(text.size());
+    aligned = std::visit([&](const auto& stage) { return apply(stage, std::move(aligned), limit); },
+                         normalizer);
+    limit.check(aligned.text.size());
   }
-  return text;
+  return aligned;
 }
 
 CharacterMap::CharacterMap(std::string_view bytes) {
@@ -169,10 +192,12 @@ CharacterMap::Match CharacterMap::longest(std::string_view bytes) const {
   return match;
 }
 
-std::u32string CharacterMap::operator()(std::u32string_view text,
-                                        const std::function<void(std::size_t)>& check_size) const {
-  const std::string bytes = unicode::encode(text);
+AlignedText CharacterMap::operator()(const AlignedText& text,
+                                     const std::function<void(std::size_t)>& check_size) const {
+  const std::string bytes = unicode::encode(text.text);
   std::string out;
+  // 0 for a character in place of one, 1 for one more, less where it stands for several.
+  std::vector<std::ptrdiff_t> changes;
   for (std::size_t at = 0; at < bytes.size();) {
     const Match match = longest(std::string_view(bytes).substr(at));
     if (match.length == 0) {
@@ -181,14 +206,32 @@ std::u32string CharacterMap::operator()(std::u32string_view text,
           std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 1, bytes.end(), is_next);
       const auto length = static_cast<std::size_t>(end - bytes.begin()) - at;
       out += bytes.substr(at, length);
+      changes.push_back(0);
       at += length;
       continue;
     }
-    if (match.place < table_->texts.size()) out += table_->texts.c_str() + match.place;
+    const std::string_view replaced = std::string_view(bytes).substr(at, match.length);
+    const char* const text_of_match =
+        match.place < table_->texts.size() ? table_->texts.c_str() + match.place : "";
+    out += text_of_match;
+    // As `replace` of the normalizer Precompiled in Hugging Face's `tokenizers`: what is removed belongs to the
+    // character before.
+    const auto count = std::ssize(unicode::decode(text_of_match));
+    const auto replaced_count = std::ssize(unicode::decode(replaced));
+    for (std::ptrdiff_t k = 0; k < count; ++k) changes.push_back(k < replaced_count ? 0 : 1);
+    if (count < replaced_count && !changes.empty()) changes.back() -= replaced_count - count;
     at += match.length;
     check_size(out.size() / kBytes);
   }
-  return unicode::decode(out);
+  std::size_t leading = 0;
+  std::ptrdiff_t passed = 0;
+  for (const std::ptrdiff_t change : changes) {
+    const std::ptrdiff_t aligned_with = change > 0 ? passed - 1 : passed;
+    if (aligned_with >= static_cast<std::ptrdiff_t>(text.leading)) break;
+    ++leading;
+    if (change <= 0) passed += 1 - change;
+  }
+  return {unicode::decode(out), leading};
 }
 
 }  // namespace eigenscope

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "text/aligned_text.h"
 #include "text/pattern.h"
 #include "text/unicode.h"
 
@@ -58,8 +59,8 @@ class CharacterMap {
 
   /// Calls `check_size` with the bytes so far, which may throw. Throws InvalidArgument ("text") where the table
   /// replaces by what is not UTF-8, FormatError where a sequence of the table has more than 1000 bytes.
-  std::u32string operator()(std::u32string_view text,
-                            const std::function<void(std::size_t)>& check_size) const;
+  AlignedText operator()(const AlignedText& text,
+                         const std::function<void(std::size_t)>& check_size) const;
 
  private:
   struct Match {
@@ -80,6 +81,6 @@ using Normalizer = std::variant<BertNormalizer, Lowercase, StripAccents, Strip, 
 
 /// The text after the normalizers in their order. Throws FormatError naming the normalizer ("normalizer 2 of 3") that
 /// makes more of the text than largest_growth allows.
-std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text);
+AlignedText normalize(const std::vector<Normalizer>& normalizers, std::u32string text);
 
 }  // namespace eigenscope

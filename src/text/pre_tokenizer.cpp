@@ -12,7 +12,7 @@
 namespace eigenscope {
 namespace {
 
-using Pieces = std::vector<std::u32string>;
+using Pieces = std::vector<AlignedText>;
 using View = std::u32string_view;
 
 bool is_bert_punctuation(char32_t c) {
@@ -25,17 +25,22 @@ bool is_bert_punctuation(char32_t c) {
 struct Part {
   View text;
   bool is_match;
+  std::size_t leading;
 };
 
 /// Length of the match at the start of a text that is not empty, or 0.
 using MatchLength = std::function<std::size_t(View)>;
 
 /// All of the text in parts.
-std::vector<Part> parts_of(View text, const MatchLength& length) {
+std::vector<Part> parts_of(const AlignedText& aligned, const MatchLength& length) {
+  const View text = aligned.text;
   std::vector<Part> parts;
   std::size_t start = 0;
-  const auto close = [&](std::size_t end) {
-    if (end > start) parts.push_back({text.substr(start, end - start), false});
+  const auto add = [&](std::size_t end, bool is_match) {
+    const std::size_t size = end - start;
+    if (size == 0) return;
+    parts.push_back({text.substr(start, size), is_match, leading_in(aligned.leading, start, size)});
+    start = end;
   };
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t size = length(text.substr(at));
@@ -43,11 +48,10 @@ std::vector<Part> parts_of(View text, const MatchLength& length) {
       ++at;
       continue;
     }
-    close(at);
-    parts.push_back({text.substr(at, size), true});
-    start = at += size;
+    add(at, false);
+    add(at += size, true);
   }
-  close(text.size());
+  add(text.size(), false);
   return parts;
 }
 
@@ -69,11 +73,12 @@ bool joins(Split::Behavior behavior, bool was_match, bool is_match) {
 
 void append_parts(const std::vector<Part>& parts, Split::Behavior behavior, Pieces& pieces) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
-    const auto& [text, is_match] = parts[k];
+    const auto& [text, is_match, leading] = parts[k];
     if (k > 0 && joins(behavior, parts[k - 1].is_match, is_match)) {
-      pieces.back() += text;
+      pieces.back().text += text;
+      pieces.back().leading += leading;
     } else if (behavior != Split::Behavior::removed || !is_match) {
-      pieces.emplace_back(text);
+      pieces.push_back({std::u32string(text), leading});
     }
   }
 }
@@ -86,65 +91,67 @@ MatchLength run_of(bool (*holds)(char32_t)) {
   };
 }
 
-void append(const BertWords&, View text, bool, Pieces& pieces) {
+void append(const BertWords&, const AlignedText& text, Pieces& pieces) {
   Pieces words;
   append_parts(parts_of(text, run_of(unicode::is_space)), Split::Behavior::removed, words);
   const auto mark = [](View rest) -> std::size_t { return is_bert_punctuation(rest.front()); };
-  for (const std::u32string& word : words) {
+  for (const AlignedText& word : words) {
     append_parts(parts_of(word, mark), Split::Behavior::isolated, pieces);
   }
 }
 
-void append(const WhitespaceSplit&, View text, bool, Pieces& pieces) {
+void append(const WhitespaceSplit&, const AlignedText& text, Pieces& pieces) {
   append_parts(parts_of(text, run_of(unicode::is_space)), Split::Behavior::removed, pieces);
 }
 
-void append(const Digits& rules, View text, bool, Pieces& pieces) {
+void append(const Digits& rules, const AlignedText& text, Pieces& pieces) {
   const auto single = [](View rest) -> std::size_t { return unicode::is_number(rest.front()); };
   append_parts(
       rules.individual ? parts_of(text, single) : parts_of(text, run_of(unicode::is_number)),
       Split::Behavior::isolated, pieces);
 }
 
-void append(const ByteLevel& rules, View text, bool, Pieces& pieces) {
-  std::u32string spaced;
-  if (rules.prefix_space && !text.starts_with(U' ')) {
-    spaced = U' ' + std::u32string(text);
-    text = spaced;
-  }
-  const auto add = [&](View piece) {
-    std::u32string symbols;
+/// A character put before a text is aligned as its first one.
+void prepend(char32_t c, AlignedText& text) {
+  text.text.insert(text.text.begin(), c);
+  if (text.leading > 0) ++text.leading;
+}
+
+void append(const ByteLevel& rules, AlignedText text, Pieces& pieces) {
+  if (rules.prefix_space && !text.text.starts_with(U' ')) prepend(U' ', text);
+  const auto add = [&](View piece, std::size_t leading) {
+    AlignedText symbols;
     for (const char byte : unicode::encode(piece)) {
-      symbols += byte_symbol(static_cast<unsigned char>(byte));
+      symbols.text += byte_symbol(static_cast<unsigned char>(byte));
     }
+    symbols.leading = unicode::encode(piece.substr(0, leading)).size();
     pieces.push_back(std::move(symbols));
   };
   if (!rules.cut) {
-    add(text);
+    add(text.text, text.leading);
     return;
   }
   static const Pattern kPattern(kGpt2Pattern);
-  for (const Part& part : parts_of(text, Matcher(kPattern, text.size()))) add(part.text);
+  for (const Part& part : parts_of(text, Matcher(kPattern, text.text.size()))) {
+    add(part.text, part.leading);
+  }
 }
 
-void append(const Metaspace& rules, View text, bool first, Pieces& pieces) {
-  std::u32string replaced(text);
-  std::replace(replaced.begin(), replaced.end(), U' ', rules.replacement);
+void append(const Metaspace& rules, AlignedText text, Pieces& pieces) {
+  std::replace(text.text.begin(), text.text.end(), U' ', rules.replacement);
   const bool wanted = rules.prefix == Metaspace::Prefix::always ||
-                      (rules.prefix == Metaspace::Prefix::first && first);
-  if (wanted && !replaced.starts_with(rules.replacement)) {
-    replaced.insert(replaced.begin(), rules.replacement);
-  }
+                      (rules.prefix == Metaspace::Prefix::first && text.leading > 0);
+  if (wanted && !text.text.starts_with(rules.replacement)) prepend(rules.replacement, text);
   const auto mark = [&](View rest) -> std::size_t { return rest.front() == rules.replacement; };
   if (!rules.cut) {
-    pieces.push_back(std::move(replaced));
+    pieces.push_back(std::move(text));
     return;
   }
-  append_parts(parts_of(replaced, mark), Split::Behavior::merged_with_next, pieces);
+  append_parts(parts_of(text, mark), Split::Behavior::merged_with_next, pieces);
 }
 
-void append(const Split& rules, View text, bool, Pieces& pieces) {
-  std::vector<Part> parts = parts_of(text, Matcher(rules.pattern, text.size()));
+void append(const Split& rules, const AlignedText& text, Pieces& pieces) {
+  std::vector<Part> parts = parts_of(text, Matcher(rules.pattern, text.text.size()));
   if (rules.invert) {
     for (Part& part : parts) part.is_match = !part.is_match;
   }
@@ -154,22 +161,24 @@ void append(const Split& rules, View text, bool, Pieces& pieces) {
 }  // namespace
 
 std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
-                                         std::u32string text, bool first) {
-  const std::size_t most = largest_growth(text.size());
+                                         AlignedText text) {
+  const std::size_t most = largest_growth(text.text.size());
   Stage named{"pre-tokenizer", 0, stages.size()};
   Pieces pieces{std::move(text)};
   for (const PreTokenizer& stage : stages) {
     ++named.number;
     Pieces cut;
     std::size_t known = 0, characters = 0;  // pieces of this stage whose characters are counted
-    for (std::size_t k = 0; k < pieces.size(); ++k) {
-      std::visit([&](const auto& rules) { append(rules, pieces[k], first && k == 0, cut); }, stage);
-      for (; known < cut.size(); ++known) characters += cut[known].size();
+    for (AlignedText& piece : pieces) {
+      std::visit([&](const auto& rules) { append(rules, std::move(piece), cut); }, stage);
+      for (; known < cut.size(); ++known) characters += cut[known].text.size();
       check_growth(named, characters, most);
     }
     pieces = std::move(cut);
   }
-  return pieces;
+  std::vector<std::u32string> texts;
+  for (AlignedText& piece : pieces) texts.push_back(std::move(piece.text));
+  return texts;
 }
 
 char32_t byte_symbol(unsigned char byte) {

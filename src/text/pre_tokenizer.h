@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "text/aligned_text.h"
 #include "text/pattern.h"
 
 namespace eigenscope {
@@ -30,7 +31,8 @@ struct ByteLevel {
 
 /// Spaces become another character, which is put before the text and begins each piece.
 struct Metaspace {
-  enum class Prefix { always, first, never };  ///< first: only where the whole text begins
+  /// first: only before a piece that is aligned with the beginning of the text
+  enum class Prefix { always, first, never };
   char32_t replacement = U'▁';
   Prefix prefix = Prefix::always;
   bool cut = true;
@@ -46,11 +48,9 @@ struct Split {
 
 using PreTokenizer = std::variant<BertWords, WhitespaceSplit, Digits, ByteLevel, Metaspace, Split>;
 
-/// The pieces of a text after the pre-tokenizers in their order; without any, the text. `first` is
-/// whether the whole text begins here. Throws FormatError naming the pre-tokenizer ("pre-tokenizer 2 of 3") after which
-/// the pieces have more characters than largest_growth allows.
-std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
-                                         std::u32string text, bool first);
+/// The pieces of a text after the pre-tokenizers in their order; without any, the text. Throws FormatError naming the
+/// pre-tokenizer ("pre-tokenizer 2 of 3") after which the pieces have more characters than largest_growth allows.
+std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages, AlignedText text);
 
 /// The character that stands for a byte in a byte-level vocabulary: itself when it can be printed,
 /// else one from U+0100 on. Source: GPT-2, encoder.py.

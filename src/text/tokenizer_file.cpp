@@ -202,7 +202,7 @@ void read_added_tokens(const JsonNode& list, TokenizerStages& stages) {
                     known_token(*stages.vocabulary, node.at("content")), token.strips_left,
                     token.strips_right};
     if (token.is_normalized) {
-      read.text = normalize(stages.normalizers, read.text);
+      read.text = normalize(stages.normalizers, read.text).text;
       if (read.text.empty()) node.refuse("its content must not be empty when normalized");
     }
     auto& first = token.is_normalized ? special_normalized : special;
