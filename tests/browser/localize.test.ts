@@ -105,7 +105,7 @@ test('a hand stops the run of the variance; without movement the page opens at i
 test('the opening says what localized means, and the first figure’s axis is on the first screen', async () => {
   const { page } = await visit(browser, host.address, LAPTOP);
   const opening = (await page.locator('#localize .lede').innerText()).replace(/\s+/g, ' ');
-  expect(opening).toMatch(/The fewer do, the more attention is localized: its index/);
+  expect(opening).toMatch(/If fewer do, attention is more localized: its index/);
   await page.evaluate(() => scrollTo(0, 0));
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
   expect(box!.y + box!.height).toBeLessThanOrEqual(800 - 50); // above the bar of controls

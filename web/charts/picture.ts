@@ -46,6 +46,8 @@ const FONT = 11;
 const LINE = 15;
 /** Width of a character of that text, about. */
 const LETTER = 0.62 * FONT;
+/** Pixels around an exported chart and its text, and between both. */
+const [MARGIN, GAP] = [12, 6];
 
 /**
  * A chart as one SVG that needs nothing from the page, with where it comes from in text below; bitmaps
@@ -55,10 +57,13 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const { width, height: chart } = svg.viewBox.baseVal;
   const most = Math.floor(width / LETTER);
-  const lines = linesOf(provenance).flatMap((text) => wrapped(text, most));
-  const height = chart + (lines.length + 1) * LINE;
-  const look = { 'font-family': 'system-ui, sans-serif', color: 'var(--ink)' };
-  setAll(copy, { xmlns: NAMESPACE, width, height, viewBox: `0 0 ${width} ${height}`, ...look });
+  const lines = linesOf(provenance).flatMap((text, i) =>
+    wrapped(text, most).map((line) => ({ line, weight: i === 0 ? 600 : 400 })),
+  );
+  const top = chart + GAP;
+  const size = { width: width + 2 * MARGIN, height: top + lines.length * LINE + 2 * MARGIN };
+  const viewBox = `${-MARGIN} ${-MARGIN} ${size.width} ${size.height}`;
+  setAll(copy, { xmlns: NAMESPACE, ...size, viewBox, 'font-family': 'system-ui, sans-serif', color: 'var(--ink)' });
   for (const { canvas, ...frame } of bitmaps) {
     const href = canvas.toDataURL('image/png');
     const style = `image-rendering: ${getComputedStyle(canvas).imageRendering}`;
@@ -66,11 +71,10 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
   }
   // The anchor too: a chart may have set one for all of its texts.
   const text = { x: 0, 'text-anchor': 'start', 'font-size': FONT, fill: 'var(--muted)' };
-  lines.forEach((it, i) => {
-    const style = { 'font-weight': i === 0 ? 600 : 400 };
-    copy.append(element('text', { ...text, ...style, y: chart + (i + 1) * LINE }, it));
+  lines.forEach(({ line, weight }, i) => {
+    copy.append(element('text', { ...text, 'font-weight': weight, y: top + (i + 1) * LINE }, line));
   });
-  copy.prepend(element('rect', { width, height, fill: 'var(--paper)' }));
+  copy.prepend(element('rect', { x: -MARGIN, y: -MARGIN, ...size, fill: 'var(--paper)' }));
   copy.prepend(element('style', {}, 'text, tspan { white-space: pre }'));
   return resolveVariables(new XMLSerializer().serializeToString(copy));
 }

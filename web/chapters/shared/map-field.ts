@@ -79,8 +79,8 @@ export function mapChart(
     width: frame.width,
     height: frame.height(MAP_SHAPE),
     ...MAP_MARGINS,
-    x: { domain: domain.x, label: 'ξ/λ →', labelAnchor: 'center', tickFormat: tick },
-    y: { type: 'log', domain: domain.y, label: '√η_F/λ', tickFormat: decade },
+    x: { domain: domain.x, label: 'mean, ξ/λ →', labelAnchor: 'center', tickFormat: tick },
+    y: { type: 'log', domain: domain.y, label: 'spread, √η_F/λ', tickFormat: decade },
     marks,
   });
 }
