@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { count, short } from '../../../charts/format';
 import { Handle } from '../../../charts/handle';
 import { textWidth } from '../../../charts/legend';
 import { MarkTip, type Mark } from '../../../charts/mark-tip';
@@ -30,6 +30,8 @@ const OWN = colourOf('softmax', 'clipped');
 /** Names of the handles, readable on the density; pixels between one and the middle of its handle. */
 const NAME = { fill: OWN, 'font-weight': 600, stroke: 'var(--paper)', 'stroke-width': 4, 'paint-order': 'stroke' };
 const BESIDE = 14;
+/** Pixels between the line of the real eigenvalues and its name. */
+const ABOVE_LINE = 6;
 /** Factor of the standard deviation for one arrow key: a tenth of a decade of the variance. */
 const STEP = 10 ** 0.05;
 
@@ -97,12 +99,14 @@ export class SpectrumPanel extends Panel {
     return this.spreadHandle.element;
   }
 
-  protected sources({ point, state }: Scene) {
+  protected sources(scene: Scene) {
+    const { point, state } = scene;
     if (!this.meanHandle.held && !this.spreadHandle.held) this.range = this.rangeFor(point, this.scaleIn(state));
-    return [this.scaleIn(state), this.range];
+    return [this.scaleIn(state), this.range, this.hasImaginary(scene), point.head.eigenvalues.length];
   }
 
-  protected draw({ state }: Scene): SVGSVGElement {
+  protected draw(scene: Scene): SVGSVGElement {
+    const { point, state } = scene;
     const { x, y, width, height } = this.box;
     const scale = this.scaleIn(state);
     const few = scale === 'linear' ? linearTicks(this.range) : logTicks(this.range, width / 2 - SIDE);
@@ -112,9 +116,9 @@ export class SpectrumPanel extends Panel {
       scale === 'symlog' ? ` ${isNarrow ? 'log' : 'logarithmic'} beyond ${LINEAR}` : '',
       this.range > LEAST[scale] ? ` axis to ±${short(this.range)}` : '',
     ].filter(Boolean);
-    const name = !isNarrow
-      ? 'query-key eigenvalue (real part)'
-      : `eigenvalue${unusual.length > 0 ? '' : ' (real part)'}`;
+    const isComplex = this.hasImaginary(scene);
+    const part = isComplex && !(isNarrow && unusual.length > 0) ? ' (real part)' : '';
+    const name = `${isNarrow ? '' : 'query-key '}eigenvalue${part}`;
     this.own = chart({
       label: 'eigenspectrum',
       width,
@@ -148,6 +152,10 @@ export class SpectrumPanel extends Panel {
       spreadName: element('text', NAME, 'spread √v'),
       head: element('g'),
     };
+    const dotsName = isComplex
+      ? `↑ imaginary${isNarrow ? '' : ' part'}`
+      : `${isNarrow ? '' : `${count(point.head.eigenvalues.length / 2)} `}eigenvalues`;
+    const place = { x: left, y: line - ABOVE_LINE, 'text-anchor': 'start' };
     const names: [keyof Marks, string][] = [
       ['density', 'density of the ensemble'],
       ['dots', 'eigenvalues'],
@@ -161,6 +169,7 @@ export class SpectrumPanel extends Panel {
       element('line', { x1: left, x2: right, y1: base, y2: base, ...rule }),
       element('line', { x1: left, x2: right, y1: line, y2: line, ...rule, 'stroke-dasharray': '2 3' }),
       ...Object.values(this.marks),
+      element('text', { ...NAME, 'font-weight': 400, ...place }, dotsName),
     );
     return this.own.svg;
   }
@@ -233,6 +242,12 @@ export class SpectrumPanel extends Panel {
   /** Linear where no head of a model is shown, whose eigenvalues have many scales. */
   private scaleIn(state: Scene['state']): 'linear' | 'symlog' {
     return showsAll(state) || showsHeads(state) ? 'symlog' : 'linear';
+  }
+
+  /** Whether eigenvalues that are not real may be shown. */
+  private hasImaginary({ point, state }: Scene): boolean {
+    const isFactored = state.ensemble === 'factored'; // as trained heads are
+    return this.scaleIn(state) === 'symlog' || isFactored || pairsOf(point.head.eigenvalues).some(([, im]) => im !== 0);
   }
 
   private rangeFor({ mean, head }: Point, scale: 'linear' | 'symlog'): number {
