@@ -210,7 +210,9 @@ test('paper has all views with their charts drawn, and no heading parts from its
   expect(await line.evaluate((it) => getComputedStyle(it).breakInside)).toBe('avoid');
   const wide = await page
     .locator('table, .formula, pre')
-    .evaluateAll((all) => all.filter((it) => it.scrollWidth > 660).map((it) => it.outerHTML.slice(0, 200)));
+    .evaluateAll((all) =>
+      all.filter((it) => it.scrollWidth * it.currentCSSZoom > 660).map((it) => it.outerHTML.slice(0, 200)),
+    );
   expect(wide).toEqual([]); // it would shrink every page
   const ground = (it: Element) => getComputedStyle(it).printColorAdjust;
   expect(await page.locator('[data-heads] button').first().evaluate(ground)).toBe('exact');
@@ -220,6 +222,20 @@ test('paper has all views with their charts drawn, and no heading parts from its
   expect(await shown(page)).toEqual(['collapse']);
   await settled(page, 'depth');
   expect(errors).toEqual([]);
+});
+
+test('paper is light, and the page dark again after it', async () => {
+  const { page } = await visit(browser, host.address, { colorScheme: 'dark' });
+  const ground = () =>
+    page.locator('#figure-lead canvas').evaluate((it: HTMLCanvasElement) => {
+      const [red] = it.getContext('2d')!.getImageData(it.width - 1, 0, 1, 1).data;
+      return [document.documentElement.dataset.theme, red! > 127 ? 'light' : 'dark'];
+    });
+  await expect.poll(ground).toEqual(['dark', 'dark']);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  expect(await ground()).toEqual(['light', 'light']); // at once: the browser does not wait
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await expect.poll(ground).toEqual(['dark', 'dark']);
 });
 
 test('a file field is cut off by its label, beyond which some browsers lay it out', async () => {

@@ -23,13 +23,17 @@ function remember(theme: string): void {
   }
 }
 
-/** Light or dark: as the system says until the button is pressed, which names the theme that it turns to. */
+/**
+ * Light or dark: as the system says until the button is pressed, which names the theme that it turns to. Paper is
+ * light: printing leaves out dark backgrounds.
+ */
 export function followTheme(repaint: () => void): void {
   const root = document.documentElement;
   const button = child<HTMLButtonElement>(document, '[data-action="theme"]');
   let chosen = remembered();
+  let onPaper = false;
   const apply = () => {
-    root.dataset.theme = chosen ?? (dark.matches ? 'dark' : 'light');
+    root.dataset.theme = onPaper ? 'light' : (chosen ?? (dark.matches ? 'dark' : 'light'));
     const other = root.dataset.theme === 'dark' ? 'Light' : 'Dark';
     button.textContent = other;
     button.setAttribute('aria-label', `${other} theme`);
@@ -41,6 +45,11 @@ export function followTheme(repaint: () => void): void {
     apply();
   });
   dark.addEventListener('change', apply);
+  for (const event of ['beforeprint', 'afterprint'])
+    addEventListener(event, ({ type }) => {
+      onPaper = type === 'beforeprint';
+      apply();
+    });
   apply();
 }
 

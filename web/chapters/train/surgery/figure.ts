@@ -16,6 +16,8 @@ const load = once(() => loadJson<ModelChanges[]>(surgeryFile));
 
 const COLOURS = [colourOf('surgery', 'mean'), colourOf('surgery', 'variance')];
 const [WIDE, HEIGHT] = [640, 240];
+/** Pixels of a panel below which its title names the measure alone. */
+const TITLED = 300;
 
 /** Predicted against measured change of each head, beside random changes of the same size. */
 export class SurgeryChangesFigure implements Figure {
@@ -89,7 +91,7 @@ export class SurgeryChangesFigure implements Figure {
     const colour = ({ surgery }: HeadChange) => COLOURS[SURGERIES.indexOf(surgery)];
     const look = { x: 'predicted', y: 'measured' } as const;
     return panelOf({
-      title: `${model.name}: ${size.width < NARROW ? '' : 'measured change of '}${name}`,
+      title: `${model.name}: ${size.width < TITLED ? '' : 'measured change of '}${name}`,
       size,
       x: { domain, nice: true, label: 'predicted change →', ticks },
       y: { domain, nice: true, ticks },
