@@ -105,6 +105,29 @@ test('Escape cancels a drag, restores a handle’s value and releases a head; Ho
   await page.waitForFunction(() => !location.hash.includes('head='));
 });
 
+test('Escape closes the controls that lie over the figures, and the focus returns to what opened them', async () => {
+  const link = `${host.address}#localize?head=sample:0.3&samples=100`;
+  const { page } = await visit(browser, link);
+  const more = page.locator('#localize .more-controls');
+  await more.locator('> summary').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#field-localize-width').focus();
+  await page.keyboard.press('Escape');
+  expect(await more.getAttribute('open')).toBeNull();
+  const isFocused = (it: Element) => it === document.activeElement;
+  expect(await more.locator('> summary').evaluate(isFocused)).toBe(true);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const toggle = page.locator('#localize [data-action="sheet"]');
+  await toggle.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#field-localize-mean').focus();
+  await page.keyboard.press('Escape');
+  expect(await page.locator('#field-localize-mean').isVisible()).toBe(false);
+  expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+  expect(await toggle.evaluate(isFocused)).toBe(true);
+  expect(new URL(page.url()).hash).toContain('head=sample:0.3'); // those keys were the controls'
+});
+
 test('Space chooses a preset and does not scroll', async () => {
   const { page } = await visit(browser, host.address);
   await page.getByRole('link', { name: 'Large variance', exact: true }).first().focus();

@@ -113,6 +113,25 @@ test('the tour has four steps, each a link, and ends on measured heads and where
   expect(errors).toEqual([]);
 }, 180_000);
 
+test('the keyboard alone takes the tour, leaves it and resumes it', async () => {
+  const { page } = await visit(browser, host.address, LAPTOP);
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  const press = async (next: string) => {
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe(next);
+  };
+  await lead(page).getByRole('link', { name: 'Start the tour' }).focus();
+  await press('Next: Large variance');
+  await expect.poll(() => hash(page)).toBe('#localize?variance=0.001');
+  await press('Next: Mean near zero');
+  await expect.poll(() => hash(page)).toBe('#localize?variance=30');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip the tour');
+  await press('Start the tour');
+  await expect.poll(() => reading(page)).toMatch(/^L = 0\.253/);
+  await press('Next: Large variance');
+});
+
 test('links of the earlier steps open where their heads are, without a notice', async () => {
   const { page } = await visit(browser, `${host.address}#localize?plot=heads&level=3&figure=lead`, {
     ...LAPTOP,

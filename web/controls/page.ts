@@ -82,7 +82,7 @@ export function wireButtons(page: PageState, view: string): void {
       () => copied('Not allowed: copy it from the address bar'),
     );
   });
-  const sheet = root.querySelector('.controls');
+  const sheet = root.querySelector<HTMLElement>('.controls');
   if (sheet) wireSheet(sheet, store);
 }
 
@@ -97,14 +97,28 @@ function figureInView(view: string): Element | undefined {
   return figures.find((figure) => distance(figure) === least);
 }
 
-/** The sheet leaves the upper part of the screen to the figure whose controls it has. */
-function wireSheet(sheet: Element, store: Store): void {
+/** The sheet leaves the upper part of the screen to the figure whose controls it has. Escape closes it. */
+function wireSheet(sheet: HTMLElement, store: Store): void {
   const { name, view } = store;
   const toggle = child(sheet, '[data-action="sheet"]');
-  toggle.addEventListener('click', () => {
-    const open = sheet.classList.toggle('open');
+  const setOpen = (open: boolean) => {
+    sheet.classList.toggle('open', open);
     toggle.setAttribute('aria-expanded', String(open));
-    if (open) figureInView(name)?.querySelector('.chart')?.scrollIntoView({ block: 'start' });
+  };
+  const isOpen = () => sheet.classList.contains('open');
+  toggle.addEventListener('click', () => {
+    setOpen(!isOpen());
+    if (isOpen()) figureInView(name)?.querySelector('.chart')?.scrollIntoView({ block: 'start' });
+  });
+  // On a wide screen the other controls lie over the figures as the sheet does on a phone.
+  const more = sheet.querySelector<HTMLDetailsElement>('.more-controls');
+  sheet.addEventListener('keydown', (event) => {
+    const opener = isOpen() ? toggle : more?.open && child(more, 'summary');
+    if (event.key !== 'Escape' || !opener) return;
+    event.preventDefault(); // the chosen head stays
+    if (isOpen()) setOpen(false);
+    else more?.toggleAttribute('open', false);
+    opener.focus();
   });
   const summary = child(toggle, '[data-summary]');
   const summarise = () => {
@@ -166,9 +180,13 @@ export function wirePresets(
       link.addEventListener('click', (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();
+        const hasFocus = document.activeElement === link;
         chosen = presets.find((preset) => preset.link === link) ?? chosen;
         page.follow(link.hash, kept);
         mark();
+        // A link to the next step goes with its sentence, and the focus would fall to the document.
+        const next = strip.querySelector<HTMLElement>('.preset-text p:not([hidden]) a');
+        if (hasFocus && link.closest('[hidden]')) next?.focus({ preventScroll: true });
         const chart = strip.closest('.figure')?.querySelector('.chart');
         if (chart) keepInSight(chart);
       });

@@ -60,7 +60,7 @@ function tabsOf({ VIEWS, viewNames }: Tables): string {
     const chosen = `aria-selected="${i === 0}" tabindex="${i === 0 ? 0 : -1}"`;
     return `<a id="tab-${view}" role="tab" href="#${view}" aria-controls="${view}" ${chosen}>${VIEWS[view].title}</a>`;
   });
-  return `<div class="tabs" role="tablist" aria-label="Views">${tabs.join('')}</div>`;
+  return `<div class="tabs" role="tablist" aria-label="Chapters">${tabs.join('')}</div>`;
 }
 
 /** Links to the figures of a view. */
