@@ -56,7 +56,7 @@ test('the build knows what the heads of the sample are worth to the example sent
   await settled(page, 'wall');
   await page.locator('[data-action="ablate"]', { hasText: 'Switch off layer 2, head 5' }).click();
   await page
-    .locator('[data-worth-words]', { hasText: /^Without layer 2, head 5 .* turns by \d+\.\d° \(cosine 0\.\d+\)/ })
+    .locator('[data-worth-words]', { hasText: /^Without layer 2, head 5 .* changes by \d+\.\d° \(cosine 0\.\d+\)/ })
     .waitFor();
   const crosses = page.locator('#figure-wall [data-mark="heads"] path');
   expect(await crosses.count()).toBe(1);
@@ -182,7 +182,7 @@ test('any column of the table is plotted against any other, and passages are lis
   await settled(page, 'scatter');
   await page.locator('[data-axis="scatter_x"]').selectOption('duplicate_token');
   await page.waitForFunction(() => location.hash.includes('scatter_x=duplicate_token'));
-  await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Duplicate token:/);
+  await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Duplicate-token score:/);
   const rows = await csv(page, 'scatter');
   expect(Object.keys(rows[0])).toEqual(['layer', 'head', 'duplicate_token', 'induction']);
   // The name of the vertical axis stands above the legend.

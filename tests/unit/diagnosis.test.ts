@@ -38,6 +38,6 @@ test('predicted entropies are counted at the chosen level, and what is not known
   const heads = [head(0, { xi: 5 }), head(1, { xi: 5 })];
   const said = diagnosisOf(heads, found([0.49, 0.5]));
   expect(said).toContain('0 heads have a mean near zero (|tr W| ≤ 2‖W‖/√d, as in a random matrix).');
-  expect(said).toMatch(/With level 4 of figure \d+, 1 of 2 heads is predicted to have an entropy below 0.5\.$/);
+  expect(said).toMatch(/Level 4 of figure \d+ predicts an entropy below 0.5 for 1 of 2 heads\.$/);
   expect(diagnosisOf([], found(null))).toBe('');
 });

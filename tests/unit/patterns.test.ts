@@ -70,7 +70,9 @@ test('what a head does is told in words, by its pattern and its measured entropy
     'On this text the head is nearly uniform: each query spreads its attention over nearly all keys (entropy 0.93).',
   );
   expect(words(0.05, pattern)).toMatch(/^87% of its attention goes to the previous token \(equal weights: 13%\)\. On/);
-  expect(words(0.05, pattern)).toMatch(/nearly one-hot: each query reads about one key, on average 1.2 tokens away \(/);
+  expect(words(0.05, pattern)).toMatch(
+    /nearly one-hot: each query attends to about one key, on average 1.2 tokens away \(/,
+  );
   expect(words(0.7, null, 0.95)).toMatch(/broad: .* On the passages of figure \d+ it is nearly/);
   expect(words(0.7, null, NaN)).not.toMatch(/passages/);
   expect(words(NaN, null)).toBe('');

@@ -10,8 +10,8 @@ import type { Frame } from '../../ui/frame';
 import type { Checkpoints } from './opening/checkpoints';
 import type { Store } from './state';
 
-/** Pixels of the numbers of the heads, and of the least and largest side of a cell. */
-const TOP = 22;
+/** Pixels of the names of both axes with the numbers of the heads, and of the least and largest side of a cell. */
+const TOP = 38;
 const LEAST = 22;
 const MOST = 62;
 
@@ -117,6 +117,7 @@ export class HeadGrid {
   private titles({ cell, columns, left, rows }: Layout): SVGGElement {
     const group = element('g', { 'font-size': 11, fill: 'currentColor', 'aria-hidden': 'true' });
     const every = Math.ceil(18 / cell);
+    group.append(element('text', { x: 0, y: this.top - TOP + 12 }, '↓ layer, head →'));
     for (let head = 0; head < columns; head += every) {
       const look = { x: left + (head + 0.5) * cell, y: this.top - 7, 'text-anchor': 'middle' };
       group.append(element('text', look, String(head)));

@@ -66,7 +66,7 @@ const controls = {
     allows: (it) => it === '' || readMatrix(it) !== null,
   }),
   ablate: text('Heads switched off', { help: 'Heads that are switched off, as layer.head, separated by commas' }),
-  ablation: choiceOf('attend', 'ablation', 'Replaced by'),
+  ablation: choiceOf('attend', 'ablation', 'Replacement'),
   ablation_level: number('ablation_level', 'Level', null, {
     help:
       'Predictor level whose expected attention replaces that of the head, from the weights (1) to the token and its ' +

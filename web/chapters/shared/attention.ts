@@ -23,7 +23,9 @@ export function drawWeights(
   const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
   const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
   const side = look.side(key.height);
-  const labels = { label: 'attention weights', x: 'key →', y: '↓ query', ...look.names(side) };
+  const names = look.names(side);
+  const y = names && names.room ? '↓ query, key →' : '↓ query'; // turned names leave no room below them
+  const labels = { label: 'attention weights', x: 'key →', y, ...names };
   const axes = picture.chart(length, side, labels);
   const size = { width: frame.width, height: key.height + side };
   const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, caption);

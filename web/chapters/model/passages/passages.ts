@@ -54,7 +54,7 @@ export class HeadPassages {
     this.list.replaceChildren(
       ...(weights ?? []).map((weight) => itemOf(weight, corpus!.passages[weight.passage].tokens)),
     );
-    this.say(weights ? `Of ${corpus!.passages.length} passages.` : 'Not computed yet.');
+    this.say(weights ? `${corpus!.passages.length} passages were searched.` : 'Not computed yet.');
   };
 }
 

@@ -6,9 +6,9 @@ import { KINDS, type Pattern } from './patterns';
 /** What the mean entropy of a head's rows, over the log of their keys, says from a value on. */
 const SHAPES = [
   { from: 0.9, name: 'nearly uniform', text: 'each query spreads its attention over nearly all keys' },
-  { from: 0.6, name: 'broad', text: 'each query reads many keys, some more than others' },
-  { from: 0.2, name: 'sharp', text: 'each query reads a few keys' },
-  { from: -Infinity, name: 'nearly one-hot', text: 'each query reads about one key' },
+  { from: 0.6, name: 'broad', text: 'each query attends to many keys, some more than others' },
+  { from: 0.2, name: 'sharp', text: 'each query attends to a few keys' },
+  { from: -Infinity, name: 'nearly one-hot', text: 'each query attends to about one key' },
 ] as const;
 
 /** Below this entropy the keys are few enough for their mean distance to say where they are. */

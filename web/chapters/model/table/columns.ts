@@ -56,11 +56,15 @@ function onText(name: 'entropy' | 'distance' | 'sink') {
 
 /** Attention to tokens by their place and id, with the papers that define the scores. */
 const SCORES = [
-  ['previous_token', 'Previous token', 'attention to the previous token (Olsson et al., 2022)'],
-  ['duplicate_token', 'Duplicate token', 'attention to earlier occurrences of the query’s token (Wang et al., 2022)'],
+  ['previous_token', 'Previous-token score', 'attention to the previous token (Olsson et al., 2022)'],
+  [
+    'duplicate_token',
+    'Duplicate-token score',
+    'attention to earlier occurrences of the query’s token (Wang et al., 2022)',
+  ],
   [
     'induction',
-    'Induction',
+    'Induction score',
     'attention to the token after the last earlier occurrence of the query’s token (Olsson et al., 2022)',
   ],
 ] as const;

@@ -45,8 +45,8 @@ function fromStatistics(heads: readonly PlacedHead[], found: Found): string {
   if (entropies.length === 0) return '';
   const sharp = entropies.filter((it) => it < SHARP).length;
   return (
-    `With level ${found.state.level} of ${referTo('predictors')}, ` +
-    `${count(sharp)} of ${count(entropies.length)} heads ${areOrIs(sharp)} predicted to have an entropy below ${SHARP}.`
+    `Level ${found.state.level} of ${referTo('predictors')} predicts an entropy below ${SHARP} for ` +
+    `${count(sharp)} of ${count(entropies.length)} heads.`
   );
 }
 

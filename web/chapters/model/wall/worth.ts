@@ -117,7 +117,7 @@ export class HeadWorth {
     const { found } = this;
     if (found) return outcomeText(found, off.size > 0 ? without : '');
     if (this.checkpoints.files) return off.size > 0 ? `The text is run without ${without}.` : '';
-    if (off.size === 0) return 'Switch off a head to see how far the mean token after the last layer turns.';
+    if (off.size === 0) return UNCHANGED;
     // The build knows what each head of the sample is worth to the example sentences.
     const worth = head && this.measurements.worthOf(head);
     const change = worth?.output_change ?? NaN;
@@ -151,11 +151,14 @@ export class HeadWorth {
   }
 }
 
-/** How far the mean token turns. */
+/** What is said before a head is switched off. */
+const UNCHANGED = 'Switch off a head to see the angle by which the mean token after the last layer changes.';
+
+/** The angle by which the mean token changes. */
 function turnText(without: string, change: number): string {
   const degrees = (Math.acos(Math.min(1, 1 - change)) * 180) / Math.PI;
   return (
-    `Without ${without} the mean token after the last layer, the sentence’s embedding in a sentence encoder, turns by ` +
+    `Without ${without} the mean token after the last layer, the sentence’s embedding in a sentence encoder, changes by ` +
     `${fixed(degrees, 1)}° (cosine ${fixed(1 - change, 4)}).`
   );
 }
@@ -165,7 +168,7 @@ function outcomeText(found: Attended, without: string): string {
   const { outcome, loss, loss_without: other, output_change: change } = found;
   const turn = without && change !== null ? turnText(without, change) : '';
   if (outcome === 'embedding') {
-    return turn || 'Switch off a head to see how far the mean token after the last layer turns.';
+    return turn || UNCHANGED;
   }
   if (outcome === 'masked-token') {
     const masks =
