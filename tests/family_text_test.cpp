@@ -268,8 +268,18 @@ TEST_CASE("layers without heads are those of the file and of config.json", "[fam
   const auto heads = [](TinyModel&, Json& c) { c["linear_num_value_heads"] = 5; };
   check_failure(refusal("Qwen 3.5", heads), "linear_num_key_heads", "does not divide the 5");
 
+  const auto twice = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.linear_attn.in_proj_qkv.weight", {32, 16}, 1);
+  };
+  CHECK(refusal("Qwen 3.5", twice).item == "model.layers.0.linear_attn.in_proj_qkvz.weight");
+
   const Json& expected = models_of("LFM2").front();
+  Json shorter = expected.at("config");
+  shorter["num_hidden_layers"] = 2;
+  shorter["layer_types"] = {"conv", "full_attention"};
+  CHECK(open_model(wave_model(expected), shorter)->layers() == 2);
   const auto model = open_model(wave_model(expected), expected.at("config"));
+  CHECK(model->layers() == 3);
   CHECK(model->layers_with_heads() == std::vector{1});
   CHECK(model->all_heads() == 4);
   // Nothing after the last heads is run for them alone.

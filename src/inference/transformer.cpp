@@ -45,6 +45,8 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
                 {"it must count the layers of the file, ", std::to_string(stored_), ", but is ",
                  std::to_string(*told), " in ", keys.name()});
   }
+  // Layers without heads beyond the count, as those with heads, are not of the model.
+  if (names().layers_key.empty() && told) stored_ = std::min(stored_, static_cast<int>(*told));
   read_layers(keys);
   read_config(keys);
   const int first = layers_with_heads_.front();

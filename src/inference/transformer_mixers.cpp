@@ -107,6 +107,13 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
       first += part;
     }
   };
+  for (const auto& [one, other] :
+       {std::pair(names.states_by_key, names.input), std::pair(names.rates_by_key, names.write),
+        std::pair(names.minus_rate, names.log_rate)}) {
+    if (!has(one) || !has(other)) continue;
+    refuse_item(full_name(one, layer),
+                {"it must not stand beside '", shown_name(full_name(other, layer)), "'"});
+  }
   const Index shared = heads.values / heads.keys;
   if (has(names.states_by_key)) {
     const Index of_key = shared * heads.value_width;
