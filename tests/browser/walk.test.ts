@@ -38,12 +38,12 @@ test.each(viewNames)(
   async (view) => {
     const link = view === 'collapse' ? `${QUICK}&head=sample:0.3` : `${view}?head=sample:0.3`;
     const { page, errors, foreign } = await visit(browser, `${strict.address}#${link}`, { settle: false });
-    await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
-    for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
-    const before = { phone: await sizeOn(page, PHONE), desktop: await sizeOn(page, DESKTOP) };
     const ids = figuresOf(view)
       .map(({ id }) => id)
       .filter((id) => ALWAYS.includes(id));
+    for (const id of ids) await page.locator(`#figure-${id} .exports`).first().waitFor({ state: 'attached' });
+    for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
+    const before = { phone: await sizeOn(page, PHONE), desktop: await sizeOn(page, DESKTOP) };
     for (const id of ids) {
       await settled(page, id);
       expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
