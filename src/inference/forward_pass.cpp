@@ -17,10 +17,8 @@ ForwardPass::ForwardPass(std::shared_ptr<const Transformer> model, std::vector<P
       end_(to),
       pass_(*model_, passages_.size(), passages_.size()) {
   if (passages_.empty()) throw InvalidArgument("passages", "number at least one");
-  for (std::size_t k = 0; k < passages_.size(); ++k) {
-    pass_.tokens[k] = model_->embed(passages_[k]);
-    longest_ = std::max(longest_, passages_[k].length());
-  }
+  pass_.embed(passages_);
+  for (const Passage& passage : passages_) longest_ = std::max(longest_, passage.length());
 }
 
 const LayerWeights& ForwardPass::weights() {

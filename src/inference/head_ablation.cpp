@@ -53,8 +53,9 @@ HeadAblation::HeadAblation(std::shared_ptr<const Transformer> model, std::vector
       reader_(model_, mask) {
   for (const std::vector<HeadPlace>& set : sets_) {
     for (const auto& [layer, head] : set) {
-      if (layer < model_->layers() && head < model_->rules(layer).heads) continue;
-      if (layer < model_->layers() && !model_->has_heads(layer)) {
+      const bool has_layer = layer < model_->layers();
+      if (has_layer && head < model_->rules(layer).heads) continue;
+      if (has_layer && !model_->has_heads(layer)) {
         throw InvalidArgument("ablate", "name layers that have heads",
                               "layer " + std::to_string(layer) + " has none");
       }

@@ -23,10 +23,15 @@ class LayerPass {
   LayerPass(const LayerPass&) = delete;
   LayerPass& operator=(const LayerPass&) = delete;
 
-  /// By passage, d x T: the tokens that entered layer(), or left the last layer. The owner embeds them.
+  /// By passage, d x T: the tokens that entered layer(), or left the last layer.
   std::vector<Eigen::MatrixXf> tokens;
   /// By passage, H d_v x T: the outputs of the heads before the output projection. The owner fills them.
   std::vector<Eigen::MatrixXf> read;
+
+  /// Begins with the embeddings of the passages. Throws as Transformer::embed does.
+  void embed(const std::vector<Passage>& passages) {
+    for (std::size_t k = 0; k < passages.size(); ++k) tokens[k] = model_.embed(passages[k]);
+  }
 
   bool done() const { return layer_ == model_.layers(); }
   /// Layer of the next step, from 0.

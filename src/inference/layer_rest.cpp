@@ -48,11 +48,8 @@ void LayerRest::start(int layer) {
     return size(mlp.gate) + size(mlp.up) + size(mlp.down);
   };
   double weights = size(stored_.attention_output);
-  Index hidden = 0, mixed = 0;
-  for (const StoredLinear& map : stored_.mixer_inputs) {
-    mixed += map.outputs();
-    weights += size(map);
-  }
+  Index hidden = 0;
+  for (const StoredLinear& map : stored_.mixer_inputs) weights += size(map);
   if (const auto& mixture = stored_.mixture) {
     for (const StoredMlp& expert : mixture->experts) {
       hidden = std::max(hidden, expert.up.outputs());
@@ -63,8 +60,8 @@ void LayerRest::start(int layer) {
     hidden = stored_.mlp.up.outputs();
     weights += size_of(stored_.mlp);
   }
-  hidden = std::max(hidden, mixed);
   stage_ = first_stage();
+  if (stored_.mixer) hidden = std::max(hidden, outputs());
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
     const Index own = tokens_[k].cols();
     if (parts_.empty() || (parts_.back().columns + own) * hidden > most_hidden_) {

@@ -15,10 +15,11 @@ namespace eigenscope {
 void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 
 /// Output projection, skip connection, norms and MLP of a layer, as finish_layer, and before them what its TokenMixer
-/// does, where it has one, without its weights in memory: a block of outputs is read, then applied to the tokens of all passages. A job that advances in steps; a step is a
-/// block applied to some hundred tokens, with several at once where there are several processors. Of a mixture of
-/// experts one after another is read, for the tokens that its router chose it for. Passages of which the MLP's hidden
-/// states are more than `most_hidden` numbers go through in parts, each of which reads the weights again.
+/// does, where it has one, without its weights in memory: a block of outputs is read, then applied to the tokens of all
+/// passages. A job that advances in steps; a step is a block applied to some hundred tokens, with several at once where
+/// there are several processors. Of a mixture of experts one after another is read, for the tokens that its router chose
+/// it for. Passages of which the MLP's hidden states, or the projected states of the TokenMixer, are more than
+/// `most_hidden` numbers go through in parts, each of which reads the weights again.
 class LayerRest {
  public:
   static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 22;  ///< 16 MiB

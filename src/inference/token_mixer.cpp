@@ -14,7 +14,7 @@ using Eigen::MatrixXf;
 
 constexpr float kLengthEpsilon = 1e-6F;  // of queries and keys, in all published models
 
-// Loops over entries make the module for browsers 10 kB smaller than expressions of Eigen, which need code of their own.
+// Loops over entries make the module for browsers smaller than expressions of Eigen, which need code of their own.
 
 float softplus(float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x))); }
 

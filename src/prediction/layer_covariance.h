@@ -31,7 +31,7 @@ class LayerCovariance {
   double work_per_step() const;
 
   /// Sigma (d x d) of each layer that all passages are through, from layer 0, around the mean state,
-  /// divided by the number of tokens; not rescaled.
+  /// divided by the number of tokens; not rescaled. Null for a layer without heads.
   const std::vector<std::shared_ptr<const Eigen::MatrixXd>>& covariances() const {
     return covariances_;
   }

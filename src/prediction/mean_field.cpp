@@ -213,9 +213,7 @@ MeanField::MeanField(const Transformer& model, const std::vector<Passage>& passa
     : seed_(seed), pass_(model, passages.size(), static_cast<std::size_t>(model.heads())) {
   if (passages.empty()) throw InvalidArgument("passages", "number at least one");
   sinks_ = SinkKeys::of(passages.front());
-  for (std::size_t k = 0; k < passages.size(); ++k) {
-    pass_.tokens[k] = model.embed(passages[k].ids);
-  }
+  pass_.embed(passages);
 }
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {

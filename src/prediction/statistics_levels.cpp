@@ -121,11 +121,7 @@ double StatisticsLevels::work_per_step() const {
 }
 
 void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
-  if (steps_done() == 0) {
-    for (std::size_t k = 0; k < passages_.size(); ++k) {
-      pass_.tokens[k] = model_->embed(passages_[k].ids);
-    }
-  }
+  if (steps_done() == 0) pass_.embed(passages_);
   if (pass_.heads_done()) {
     states_.clear();
     weights_ = {};

@@ -50,7 +50,7 @@ class Attention:
     """
 
     query: str  # weight of the queries, or of all projections where they are fused
-    layout: str  # "separate", "conv1d", "fused" or "interleaved", as --map-layout of `eigenscope heads`, "latent" or "gated"
+    layout: str  # one of LAYOUTS, whose first four are those of --map-layout of `eigenscope heads`
     gains: str  # a gain g is stored as g ("plain") or as g - 1 ("plus_one"); "none": no gain is folded
     key: str = ""  # weight of the keys; empty where it is fused
     gain: str = ""  # of the norm that queries and keys read
@@ -226,6 +226,7 @@ _GPT_NEO = Attention(
 )
 
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
+_LLAMA4 = _llama(rotary_every=4, normalizes="use_qk_norm")
 _LFM2 = replace(
     _llama(),
     gain="layers.{n}.operator_norm.weight",
@@ -379,8 +380,8 @@ TYPES = {
     "minicpm3": _latent(yarn_scales=False)[:1],
     "deepseek_vl_v2": (_llama(config="language_config"),),
     "smollm3": (_llama(rotary_every=4),),
-    "llama4_text": (_llama(rotary_every=4, normalizes="use_qk_norm"),),
-    "llama4": (_llama(rotary_every=4, normalizes="use_qk_norm", parts=("llama4_text",)),),
+    "llama4_text": (_LLAMA4,),
+    "llama4": (replace(_LLAMA4, parts=("llama4_text",)),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
     "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),
@@ -763,7 +764,7 @@ def _head_width_of(weights, attention, prefix, layers, keys):
 
 def _divided(outputs, attention, keys, layer, prefix):
     heads, key_heads = _counts(attention, keys, layer)
-    parts = heads + (2 * key_heads if not attention.key else heads if attention.layout == "gated" else 0)
+    parts = 2 * heads if attention.layout == "gated" else heads + (0 if attention.key else 2 * key_heads)
     if outputs % parts:
         raise ValueError(
             f"the outputs of '{prefix}{attention.query}' must divide into {heads} heads"

@@ -12,8 +12,8 @@ namespace eigenscope {
 /// text from its beginning on.
 struct AlignedText {
   std::u32string text;
-  std::size_t leading =
-      0;  ///< first characters that are aligned with the beginning of the original text
+  /// The number of first characters that are aligned with the beginning of the original text.
+  std::size_t leading = 0;
 };
 
 /// Of `leading` first characters those among the `size` characters from `start` on.
