@@ -272,6 +272,10 @@ TEST_CASE("layers without heads are those of the file and of config.json", "[fam
     model.add("model.layers.0.linear_attn.in_proj_qkv.weight", {32, 16}, 1);
   };
   CHECK(refusal("Qwen 3.5", twice).item == "model.layers.0.linear_attn.in_proj_qkvz.weight");
+  const auto stacked = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.mlp.experts.down_proj", {4, 16, 6}, 1);
+  };
+  CHECK(refusal("Qwen 3.5", stacked).item == "model.layers.0.mlp.experts.down_proj");
 
   const Json& expected = models_of("LFM2").front();
   Json shorter = expected.at("config");

@@ -192,25 +192,20 @@ struct RouterNames {
   std::string_view normalized_key = "norm_topk_prob";  ///< a token's weights add up to the factor
   bool normalized = false;                             ///< where the config does not say
   std::string_view factor_key = {};
-  bool scales_input =
-      false;  ///< what an expert reads is multiplied by its weight, not what it gives
+  /// What an expert reads is multiplied by its weight, not what it gives.
+  bool scales_input = false;
   /// Experts of the best groups alone are chosen, by their largest score, or with a `correction` by the sum of the two
   /// largest ones.
   std::string_view groups_key = {}, best_groups_key = {};
 };
 
-/// How the weights of the experts lie in the file.
-enum class ExpertTensors {
-  each,     ///< one tensor an expert, out x in
-  stacked,  ///< one tensor, experts x out x in
-  inputs_first,  ///< one tensor, experts x in x out, or in MXFP4 as `stacked`; a bias is called as it with "_bias"
-};
-
 /// The mixture of experts that a layer has in the place of its MLP where the file has a router.
 struct ExpertNames {
   RouterNames router = {};
-  MlpNames each = {};
-  ExpertTensors tensors = ExpertTensors::each;
+  /// One tensor an expert, out x in, or one of all experts, experts x out x in; a file has these or those.
+  MlpNames each = {}, stacked = {};
+  /// `stacked` is experts x in x out, or in MXFP4 as without; a bias is called as it with "_bias".
+  bool inputs_first = false;
   MlpNames shared = {};  ///< of an expert that runs on every token
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1

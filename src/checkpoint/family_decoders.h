@@ -243,10 +243,10 @@ constexpr Family gpt_oss() {
   row.text.experts = {.router = {.weight = "layers.{n}.mlp.router.weight",
                                  .normalized_key = {},
                                  .normalized = true},
-                      .each = {.up = "layers.{n}.mlp.experts.gate_up_proj",
-                               .down = "layers.{n}.mlp.experts.down_proj",
-                               .gate_rows = GateRows::alternate},
-                      .tensors = ExpertTensors::inputs_first};
+                      .stacked = {.up = "layers.{n}.mlp.experts.gate_up_proj",
+                                  .down = "layers.{n}.mlp.experts.down_proj",
+                                  .gate_rows = GateRows::alternate},
+                      .inputs_first = true};
   row.text.epsilon = 1e-5;
   row.text.activation_key = {};
   row.text.activation = Activation::quick_gelu;
@@ -278,24 +278,16 @@ constexpr Family llama4() {
                              .scores = RouterScores::sigmoid,
                              .normalized_key = {},
                              .scales_input = true},
-                  .each = {.up = "layers.{n}.feed_forward.experts.gate_up_proj",
-                           .down = "layers.{n}.feed_forward.experts.down_proj",
-                           .gate_rows = GateRows::halves},
-                  .tensors = ExpertTensors::inputs_first,
+                  .each = {"layers.{n}.feed_forward.experts.{e}.gate_proj.weight",
+                           "layers.{n}.feed_forward.experts.{e}.up_proj.weight",
+                           "layers.{n}.feed_forward.experts.{e}.down_proj.weight"},
+                  .stacked = {.up = "layers.{n}.feed_forward.experts.gate_up_proj",
+                              .down = "layers.{n}.feed_forward.experts.down_proj",
+                              .gate_rows = GateRows::halves},
+                  .inputs_first = true,
                   .shared = {"layers.{n}.feed_forward.shared_expert.gate_proj.weight",
                              "layers.{n}.feed_forward.shared_expert.up_proj.weight",
                              "layers.{n}.feed_forward.shared_expert.down_proj.weight"}};
-  return row;
-}
-
-// As GGUF files have the experts.
-constexpr Family llama4_separate() {
-  Family row = variant(llama4(), "Llama 4 with separate experts", " llama4 llama4_text ");
-  row.required = "layers.{n}.feed_forward.experts.0.gate_proj.weight";
-  row.text.experts.each = {"layers.{n}.feed_forward.experts.{e}.gate_proj.weight",
-                           "layers.{n}.feed_forward.experts.{e}.up_proj.weight",
-                           "layers.{n}.feed_forward.experts.{e}.down_proj.weight"};
-  row.text.experts.tensors = ExpertTensors::each;
   return row;
 }
 
@@ -339,10 +331,11 @@ constexpr Family qwen3_vl_moe() {
   row.rotary.default_base = 5e5;
   row.text.experts.router.normalized = true;
   row.text.usual[1] = {"norm_topk_prob", "true"};
-  row.text.experts.each = {.up = "layers.{n}.mlp.experts.gate_up_proj",
-                           .down = "layers.{n}.mlp.experts.down_proj",
-                           .gate_rows = GateRows::halves};
-  row.text.experts.tensors = ExpertTensors::inputs_first;
+  row.text.experts.each = {};
+  row.text.experts.stacked = {.up = "layers.{n}.mlp.experts.gate_up_proj",
+                              .down = "layers.{n}.mlp.experts.down_proj",
+                              .gate_rows = GateRows::halves};
+  row.text.experts.inputs_first = true;
   return row;
 }
 
@@ -379,10 +372,9 @@ constexpr Family granite_moe() {
   row.text.experts = {.router = {.weight = "layers.{n}.block_sparse_moe.router.layer.weight",
                                  .normalized_key = {},
                                  .normalized = true},
-                      .each = {.up = "layers.{n}.block_sparse_moe.input_linear.weight",
-                               .down = "layers.{n}.block_sparse_moe.output_linear.weight",
-                               .gate_rows = GateRows::halves},
-                      .tensors = ExpertTensors::stacked};
+                      .stacked = {.up = "layers.{n}.block_sparse_moe.input_linear.weight",
+                                  .down = "layers.{n}.block_sparse_moe.output_linear.weight",
+                                  .gate_rows = GateRows::halves}};
   return row;
 }
 
@@ -744,6 +736,7 @@ constexpr Family qwen35() {
   row.rotary = {.default_share = 0.25};
   row.text.usual[1] = {"norm_topk_prob", "true"};
   row.text.experts.router.normalized = true;
+  row.text.experts.stacked = qwen3_vl_moe().text.experts.stacked;
   row.mixer = {.mixing = TokenMixing::delta_rule,
                .input = "layers.{n}.linear_attn.in_proj_qkv.weight",
                .gate = "layers.{n}.linear_attn.in_proj_z.weight",
@@ -757,15 +750,6 @@ constexpr Family qwen35() {
                .step_bias = "layers.{n}.linear_attn.dt_bias",
                .norm = "layers.{n}.linear_attn.norm.weight",
                .output = "layers.{n}.linear_attn.out_proj.weight"};
-  return row;
-}
-
-// As transformers saves the mixtures of experts.
-constexpr Family qwen35_stacked() {
-  Family row = variant(qwen35(), "Qwen 3.5 with stacked experts", " qwen3_5_moe qwen3_5_moe_text ");
-  row.required = "layers.{n}.mlp.experts.gate_up_proj";
-  row.text.experts.each = qwen3_vl_moe().text.experts.each;
-  row.text.experts.tensors = ExpertTensors::stacked;
   return row;
 }
 

@@ -134,8 +134,10 @@ bool is_latent(const Converted& conversion) {
 
 /// What an architecture calls a key of its own in config.json; empty for none.
 std::string_view own_key(const Converted& conversion, std::string_view key) {
-  const std::string_view found = to_of(conversion.keys[0], key);
-  return found.empty() ? to_of(conversion.keys[1], key) : found;
+  for (const NamePairs keys : conversion.keys) {
+    if (const std::string_view own = to_of(keys, key); !own.empty()) return own;
+  }
+  return {};
 }
 
 /// Whether a key is read, or cannot change the attention.

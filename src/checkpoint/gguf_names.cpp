@@ -197,6 +197,7 @@ constexpr NamePairs kT5Keys =
 constexpr NamePairs kDeltaRuleKeys =
     " ssm.group_count=linear_num_key_heads ssm.state_size=linear_key_head_dim "
     "ssm.time_step_rank=linear_num_value_heads ";
+constexpr NamePairs kHeadsInTurn = " true=linear_heads_in_turn ";
 constexpr NamePairs kLfm2Keys = " attention.layer_norm_rms_epsilon=norm_eps ";
 constexpr NamePairs kNomicKeys = " rope.freq_base=rotary_emb_base ";
 /// llama.cpp uses the biases that the file has.
@@ -235,14 +236,12 @@ constexpr std::array kConverted{
               .model_type = "qwen3_5_text",
               .names = {kDeltaRule},
               .whole_gains = true,
-              .keys = {kDeltaRuleKeys,
-                       " rope.dimension_sections=mrope_section true=linear_heads_in_turn "}},
+              .keys = {kDeltaRuleKeys, kAxes, kHeadsInTurn}},
     Converted{.name = "qwen35moe",
               .model_type = "qwen3_5_moe_text",
               .names = {kDeltaRule},
               .whole_gains = true,
-              .keys = {kDeltaRuleKeys,
-                       " rope.dimension_sections=mrope_section true=linear_heads_in_turn "}},
+              .keys = {kDeltaRuleKeys, kAxes, kHeadsInTurn}},
     Converted{.name = "gemma", .model_type = "gemma", .whole_gains = true},
     Converted{.name = "gemma2",
               .model_type = "gemma2",
@@ -315,9 +314,8 @@ constexpr std::array kConverted{
     Converted{.name = "lfm2moe",
               .model_type = "lfm2_moe",
               .names = {kLfm2},
-              .keys = {kLfm2Keys,
-                       " true=norm_topk_prob 1=routed_scaling_factor "
-                       "expert_weights_scale=routed_scaling_factor "}},
+              .keys = {kLfm2Keys, kNormalized,
+                       " 1=routed_scaling_factor expert_weights_scale=routed_scaling_factor "}},
     Converted{.name = "deci", .model_type = "nemotron-nas", .neighbours = true},
     Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
     Converted{.name = "afmoe",

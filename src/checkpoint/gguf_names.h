@@ -48,7 +48,7 @@ struct Converted {
   std::string_view needed = {};
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
   /// that are "true", "false" or a number have this value in every file.
-  std::array<NamePairs, 2> keys = {};
+  std::array<NamePairs, 3> keys = {};
 };
 
 /// llama.cpp's name of the architecture; empty for none.

@@ -52,7 +52,9 @@ class KnownLayer {
            forward->mlp_gate, forward->mlp_up, forward->mlp_down});
       const ExpertNames& experts = forward->experts;
       add({experts.router.weight, experts.router.correction, experts.shared_gate});
-      for (const MlpNames& mlp : {experts.each, experts.shared}) add({mlp.gate, mlp.up, mlp.down});
+      for (const MlpNames& mlp : {experts.each, experts.stacked, experts.shared}) {
+        add({mlp.gate, mlp.up, mlp.down});
+      }
     }
     const std::string_view query = behind_layer(names.query_weight);
     const std::size_t attention = query.find("att");

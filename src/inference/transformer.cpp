@@ -73,6 +73,16 @@ void Transformer::find_layers() {
   while (has_mixer(stored_)) ++stored_;
 }
 
+bool Transformer::has(std::string_view pattern, int layer) const {
+  return !pattern.empty() && tensors_->tensors().contains(full_name(pattern, layer));
+}
+
+void Transformer::refuse_both(std::string_view one, std::string_view other, int layer) const {
+  if (!has(one, layer) || !has(other, layer)) return;
+  refuse_item(full_name(one, layer),
+              {"it must not stand beside '", shown_name(full_name(other, layer)), "'"});
+}
+
 Index Transformer::heads_before(int layer) const {
   const auto& all = layers_with_heads_;
   return heads() * (std::lower_bound(all.begin(), all.end(), layer) - all.begin());
@@ -102,10 +112,7 @@ std::string Transformer::full_name(std::string_view pattern, int layer) const {
   return eigenscope::full_name(match_.prefix, pattern, layer / sharing_);
 }
 
-bool Transformer::has_mixture(int layer) const {
-  const std::string_view router = names().experts.router.weight;
-  return !router.empty() && tensors_->tensors().contains(full_name(router, layer));
-}
+bool Transformer::has_mixture(int layer) const { return has(names().experts.router.weight, layer); }
 
 bool Transformer::has_mixtures() const {
   int layer = 0;
@@ -113,9 +120,7 @@ bool Transformer::has_mixtures() const {
   return layer < layers_;
 }
 
-bool Transformer::has_skip(int layer) const {
-  return !names().skip.empty() && tensors_->tensors().contains(full_name(names().skip, layer));
-}
+bool Transformer::has_skip(int layer) const { return has(names().skip, layer); }
 
 Index Transformer::entering_width(int layer) const {
   return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
@@ -444,7 +449,7 @@ StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
     std::string name = full_name(pattern, layer);
     const std::string bias = name + "_bias", blocks = name + "_blocks";
     const bool has_blocks = tensors_->tensors().contains(blocks);
-    const bool inputs_first = names.tensors == ExpertTensors::inputs_first && !has_blocks;
+    const bool inputs_first = names.inputs_first && !has_blocks;
     if (has_blocks) name = blocks;
     if (in == 0) in = stacked_shape(*tensors_, name)[inputs_first ? 1 : 2];
     StoredLinear map(tensors_, name, out, in, {expert, inputs_first});
@@ -462,12 +467,12 @@ StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
     return map;
   };
   StoredMlp mlp;
-  mlp.down = stacked(names.each.down, width_, 0);
+  const auto& [gate, up, down, gate_rows] = names.stacked;
+  mlp.down = stacked(down, width_, 0);
   const Index hidden = mlp.down.inputs();
-  mlp.up = stacked(names.each.up, names.each.gate_rows == GateRows::separate ? hidden : 2 * hidden,
-                   width_);
-  if (!names.each.gate.empty()) mlp.gate = stacked(names.each.gate, hidden, width_);
-  divide_gate(names.each.gate_rows, mlp);
+  mlp.up = stacked(up, gate_rows == GateRows::separate ? hidden : 2 * hidden, width_);
+  if (!gate.empty()) mlp.gate = stacked(gate, hidden, width_);
+  divide_gate(gate_rows, mlp);
   return mlp;
 }
 
@@ -491,10 +496,14 @@ StoredMixture Transformer::mixture(int layer) const {
   const auto of_expert = [](std::string_view pattern, Index expert) {
     constexpr std::string_view kMark = "{e}";
     std::string name(pattern);
-    return name.replace(name.find(kMark), kMark.size(), std::to_string(expert));
+    const std::size_t mark = name.find(kMark);
+    return mark == name.npos ? name : name.replace(mark, kMark.size(), std::to_string(expert));
   };
+  const std::string first = of_expert(names.each.down, 0);
+  refuse_both(names.stacked.down, first, layer);
+  const bool is_stacked = !names.stacked.down.empty() && !has(first, layer);
   for (Index expert = 0; expert < experts; ++expert) {
-    if (names.tensors != ExpertTensors::each) {
+    if (is_stacked) {
       mixture.experts.push_back(stacked_mlp(layer, expert));
       continue;
     }

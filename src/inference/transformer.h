@@ -154,6 +154,10 @@ class Transformer {
   /// Whether the file has a mixer in the place of the heads of a layer.
   bool has_mixer(int layer) const;
   std::string full_name(std::string_view pattern, int layer = 0) const;
+  /// Whether the file has a tensor of a layer; not for an empty name.
+  bool has(std::string_view pattern, int layer) const;
+  /// Throws FormatError where the file has two forms of the same weights.
+  void refuse_both(std::string_view one, std::string_view other, int layer) const;
   /// The name of the output weights, which the checkpoint may lack.
   std::string output_name() const;
   /// Null where the checkpoint does not predict masked tokens.

@@ -21,10 +21,7 @@ constexpr std::uint64_t kMostConvolved = 64;  // positions
 
 }  // namespace
 
-bool Transformer::has_mixer(int layer) const {
-  const std::string_view output = match_.family->mixer.output;
-  return !output.empty() && tensors_->tensors().contains(full_name(output, layer));
-}
+bool Transformer::has_mixer(int layer) const { return has(match_.family->mixer.output, layer); }
 
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   const std::string key = element_key("layer_types", layer);
@@ -89,9 +86,9 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
   const DeltaHeads& heads = delta_heads_;
   DeltaRule::Weights rule;
   const Index keys = heads.keys * heads.key_width, values = heads.values * heads.value_width;
-  const auto has = [&](std::string_view name) {
-    return tensors_->tensors().contains(full_name(name, layer));
-  };
+  refuse_both(names.states_by_key, names.input, layer);
+  refuse_both(names.rates_by_key, names.write, layer);
+  refuse_both(names.minus_rate, names.log_rate, layer);
   const auto add = [&](std::string_view name, Index outputs) {
     rest.mixer_inputs.push_back(linear(name, layer, outputs, width_));
   };
@@ -107,29 +104,22 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
       first += part;
     }
   };
-  for (const auto& [one, other] :
-       {std::pair(names.states_by_key, names.input), std::pair(names.rates_by_key, names.write),
-        std::pair(names.minus_rate, names.log_rate)}) {
-    if (!has(one) || !has(other)) continue;
-    refuse_item(full_name(one, layer),
-                {"it must not stand beside '", shown_name(full_name(other, layer)), "'"});
-  }
   const Index shared = heads.values / heads.keys;
-  if (has(names.states_by_key)) {
+  if (has(names.states_by_key, layer)) {
     const Index of_key = shared * heads.value_width;
     add_by_key(names.states_by_key, {heads.key_width, heads.key_width, of_key, of_key});
   } else {
     add(names.input, 2 * keys + values);
     add(names.gate, values);
   }
-  if (has(names.rates_by_key)) {
+  if (has(names.rates_by_key, layer)) {
     add_by_key(names.rates_by_key, {shared, shared});
   } else {
     add(names.write, heads.values);
     add(names.step, heads.values);
   }
   rule.convolution = read_convolution(layer, 2 * keys + values);
-  if (has(names.minus_rate)) {
+  if (has(names.minus_rate, layer)) {
     rule.rate = -read_bias(full_name(names.minus_rate, layer), heads.values);
   } else {
     rule.rate = read_bias(full_name(names.log_rate, layer), heads.values).array().exp();
