@@ -15,8 +15,10 @@
 #include "inference/forward_pass.h"
 #include "inference_models.h"
 #include "paths.h"
+#include "prediction/layer_covariance.h"
 #include "prediction/levels.h"
 #include "prediction/prediction.h"
+#include "prediction/random_tokens.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;
@@ -84,9 +86,12 @@ TEST_CASE("forward passes of all families have the numbers of an independent scr
 
 TEST_CASE("passages together, one by one and in parts go through every family with the same bits",
           "[families]") {
-  for (const auto& [family, models] : all_models().items()) {
-    CAPTURE(family);
-    const Json& expected = models.back();
+  std::vector<const Json*> last;
+  for (const auto& [family, models] : all_models().items()) last.push_back(&models.back());
+  last.push_back(&models_of("Gemma 4").front());  // without what its last one has
+  for (const Json* const one : last) {
+    const Json& expected = *one;
+    CAPTURE(expected.at("config").dump());
     const auto model = open_model(wave_model(expected), expected.at("config"));
     const auto ids = expected.at("ids").get<std::vector<int>>();
     const std::vector<std::vector<int>> texts{
@@ -94,7 +99,11 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
     std::vector<Passage> passages;
     for (const auto& text : texts) passages.push_back({text, 0, 0});
     ForwardPass together(model, passages);
-    if (model->has_mixtures() || model->has_mixers()) {  // whose layers are not kept in memory
+    std::vector<PassageMemory> memory;
+    for (const auto& text : texts) memory.emplace_back(*model, text, model->embed(text));
+    // Their layers are not kept in memory, or read more than their tokens.
+    if (model->has_mixtures() || model->has_mixers() || model->has_lent_keys() ||
+        model->has_layer_inputs()) {
       std::deque<ForwardPass> alone;
       std::vector<MatrixXf> tokens;
       for (const Passage& passage : passages) {
@@ -109,7 +118,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
           CHECK(alone[k].tokens(0) == together.tokens(k));
           read.push_back(together.read(k));
         }
-        LayerRest rest(*model, read, in_parts, /*most_hidden=*/1);
+        LayerRest rest(*model, memory, read, in_parts, /*most_hidden=*/1);
         rest.start(layer);
         rest.advance_to(1);
         CHECK(rest.progress() == Approx(1));
@@ -150,7 +159,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
         read.push_back(run_heads(weights, rules, turns, all, {}, check));
         finish_layer(weights, rules, read[k], tokens[k]);
       }
-      LayerRest rest(*model, read, in_parts, /*most_hidden=*/1);
+      LayerRest rest(*model, memory, read, in_parts, /*most_hidden=*/1);
       rest.start(layer);
       rest.advance_to(1);
       for (std::size_t k = 0; k < texts.size(); ++k) {
@@ -247,6 +256,48 @@ TEST_CASE("a layer with an adapter, another norm or without a known model type i
   const auto spiral = [](TinyModel&, Json& c) { c["rope_scaling"] = {{"rope_type", "spiral"}}; };
   check_failure(refusal("LLaMA", spiral), "rope_scaling.rope_type", "must be one of default",
                 "found 'spiral'");
+}
+
+TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of config.json",
+          "[families]") {
+  const auto without = [](const std::string& name) {
+    return [=](TinyModel& model, Json&) {
+      REQUIRE(model.shapes.erase(name) == 1);
+      model.values.erase(name);
+    };
+  };
+  const auto with = [](const char* key, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[key] = value; };
+  };
+  const std::string first = "model.layers.0.", second = "model.layers.1.",
+                    value = "self_attn.v_proj.weight", inputs = "model.embed_tokens_per_layer";
+  check_failure(refusal("Gemma 4", with("attention_k_eq_v", true)), second + value,
+                "must not be there where 'attention_k_eq_v'");
+  check_failure(refusal("Gemma 4", without(second + value)), second + value,
+                "it is missing, though 'attention_k_eq_v'");
+  CHECK(refusal("Gemma 4", without(first + value)).item == first + value);  // with a window
+  check_failure(refusal("Gemma 4", without(second + "layer_scalar")), second + "layer_scalar",
+                "other layers have it");
+  CHECK(refusal("Gemma 4", without(inputs + ".weight")).item == inputs + ".weight");
+  const auto narrow = [&](TinyModel& model, Json&) { model.add(inputs + ".weight", {7, 14}, 1); };
+  check_failure(refusal("Gemma 4", narrow), inputs + ".weight", "5 layers times 3");
+  check_failure(refusal("Gemma 4", with("hidden_size_per_layer_input", 4)),
+                first + "per_layer_input_gate.weight", "'hidden_size_per_layer_input'");
+  CHECK(refusal("Gemma 4", with("use_bidirectional_attention", "all")).item ==
+        "use_bidirectional_attention");
+}
+
+TEST_CASE("what needs the tokens of one layer alone refuses keys of an earlier one", "[families]") {
+  const Json& expected = models_of("Gemma 4").back();
+  const auto model = open_model(wave_model(expected), expected.at("config"));
+  const auto ids = expected.at("ids").get<std::vector<int>>();
+  check_failure(failure_of([&] {
+                  LayerCovariance(model, {{ids, 0, 0}}, true);
+                }),
+                "Gemma 4", "keys of earlier ones");
+  const RandomTokens tokens{.ids = {1, 2}};
+  check_failure(failure_of([&] { sampled_passages(*model, tokens, 2, 5, 1); }), "tokens_law",
+                "read more than the tokens that enter them");
 }
 
 TEST_CASE("layers without heads are those of the file and of config.json", "[families]") {

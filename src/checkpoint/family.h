@@ -184,7 +184,11 @@ enum class RouterScores { softmax, sigmoid };
 /// The router of a mixture of experts, and its keys in config.json.
 struct RouterNames {
   std::string_view weight = {};
-  std::string_view correction = {};  ///< added to the scores that choose, not to the weights
+  /// Gain of an RMS norm of what the router reads, over the root of d; the router then reads the tokens that enter the
+  /// norm of the MLP.
+  std::string_view input_gain = {};
+  std::string_view expert_scale = {};  ///< a factor of each expert's weight
+  std::string_view correction = {};    ///< added to the scores that choose, not to the weights
   /// A file without the correction has a softmax, whose weights do not add up to 1, and `factor_key`.
   bool optional_correction = false;
   RouterScores scores = RouterScores::softmax;
@@ -209,6 +213,19 @@ struct ExpertNames {
   MlpNames shared = {};  ///< of an expert that runs on every token
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
+  /// Norms of what the experts read, in the place of that of the MLP, which the shared one then has alone; of the sum of
+  /// their outputs; and of the shared one's output.
+  std::string_view input_norm = {}, output_norm = {}, shared_output_norm = {};
+};
+
+/// Per-layer embeddings (Google DeepMind, 2025, Gemma 3n): a layer ends with a gated map of an input of its own, made of
+/// a further embedding of each token and of a map of its first one.
+struct LayerInputNames {
+  /// Tokens x (layers times the width p of an input), those of one layer after another.
+  std::string_view embeddings = {};
+  std::string_view projection = {};  ///< as many outputs, of the token embeddings
+  std::string_view norm = {};        ///< of each layer's part of these outputs
+  std::string_view gate = {}, output = {}, output_norm = {};  ///< of a layer: d to p, p to d
 };
 
 /// What mixes the tokens of layers without heads.
@@ -264,8 +281,11 @@ struct ForwardNames {
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
-  bool bare_first = false;                 ///< the first layer has no norm before its attention
-  std::string_view value = {};             ///< where it is not fused with the queries
+  bool bare_first = false;      ///< the first layer has no norm before its attention
+  std::string_view value = {};  ///< where it is not fused with the queries
+  /// A switch: layers without a sliding window have no values of their own, but the keys before their norm.
+  std::string_view keys_as_values_key = {};
+  bool bare_value_norm = false;  ///< the values of each head have an RMS norm without a gain
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   /// A linear map on the skip connection of the attention, in layers whose tokens change their width.
   std::string_view skip = {};
@@ -273,8 +293,10 @@ struct ForwardNames {
   std::string_view mlp_norm = {}, mlp_output_norm = {}, mlp_end_norm = {};
   /// Factors of the coordinates of each branch's output (LayerScale), where the file has them.
   std::string_view attention_scale = {}, mlp_scale = {};
-  std::string_view mlp_gate = {};  ///< of a gated MLP, activation(gate x) up x
-  std::string_view mlp_up = {};    ///< or gate and up, one after the other, where `fused_gate`
+  LayerInputNames layer_input = {};
+  std::string_view layer_scale = {};  ///< a factor of the tokens that leave a layer
+  std::string_view mlp_gate = {};     ///< of a gated MLP, activation(gate x) up x
+  std::string_view mlp_up = {};       ///< or gate and up, one after the other, where `fused_gate`
   std::string_view mlp_down = {};
   std::string_view final_norm = {};  ///< after the last layer
   /// Without the prefix of the others, perhaps with a bias.

@@ -508,28 +508,59 @@ constexpr Family nemotron_hybrid() {
   return row;
 }
 
-// Logits are not divided, and layers without a window have wider heads. The last layers may use the keys of earlier ones.
+// Logits are not divided, and layers without a window have wider heads. The last layers may use the keys and values of
+// earlier ones; other models have experts beside the MLP.
 constexpr Family gemma4() {
-  Family row = head_normed(
-      llama_heads("Gemma 4",
-                  " gemma4 gemma4_text gemma4_unified gemma4_unified_text embedding_gemma2 "
-                  "embedding_gemma2_text "));
+  Family row =
+      head_normed(variant(llama(), "Gemma 4",
+                          " gemma4 gemma4_text gemma4_unified gemma4_unified_text embedding_gemma2 "
+                          "embedding_gemma2_text "));
   row.unscaled = true;
   row.rotary = {
       .default_base = 1e6, .default_local_base = 1e4, .unwritten = UnwrittenScaling::angles};
   row.window = {.default_size = 512, .default_pattern = 6, .last_full = true};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
   row.shared_keys_key = "num_kv_shared_layers";
-  row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_feedforward_layernorm "
-      "post_feedforward_layernorm pre_feedforward_layernorm_2 post_feedforward_layernorm_1 "
-      "post_feedforward_layernorm_2 post_per_layer_input_norm per_layer_input_gate "
-      "per_layer_projection layer_scalar ple_block.post_per_layer_input_norm ";
+  row.attentions[0].others = " ple_block.post_per_layer_input_norm ";
+  ForwardNames& text = row.text;
+  text.model_types = " gemma4 gemma4_text gemma4_unified gemma4_unified_text ";
+  text.scaled_embedding = true;
+  text.keys_as_values_key = "attention_k_eq_v";
+  text.bare_value_norm = true;
+  text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
+  text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  text.layer_input = {
+      "embed_tokens_per_layer.weight",          "per_layer_model_projection.weight",
+      "per_layer_projection_norm.weight",       "layers.{n}.per_layer_input_gate.weight",
+      "layers.{n}.per_layer_projection.weight", "layers.{n}.post_per_layer_input_norm.weight"};
+  text.layer_scale = "layers.{n}.layer_scalar";
+  text.activation_key = "hidden_activation";
+  text.activation = Activation::gelu_new;
+  text.output_cap_key = "final_logit_softcapping";
+  text.usual = {{{"use_bidirectional_attention", "vision"}}};
+  text.experts = {.router = {.weight = "layers.{n}.router.proj.weight",
+                             .input_gain = "layers.{n}.router.scale",
+                             .expert_scale = "layers.{n}.router.per_expert_scale",
+                             .chosen_key = "top_k_experts",
+                             .normalized_key = {},
+                             .normalized = true},
+                  .stacked = {.up = "layers.{n}.experts.gate_up_proj",
+                              .down = "layers.{n}.experts.down_proj",
+                              .gate_rows = GateRows::halves},
+                  .shared = {text.mlp_gate, text.mlp_up, text.mlp_down},
+                  .input_norm = "layers.{n}.pre_feedforward_layernorm_2.weight",
+                  .output_norm = "layers.{n}.post_feedforward_layernorm_2.weight",
+                  .shared_output_norm = "layers.{n}.post_feedforward_layernorm_1.weight"};
   return row;
 }
 
 constexpr Family gemma3n() {
-  Family row = variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text ");
+  Family row = heads_only(
+      variant(gemma4(), "Gemma 3n", " gemma3n gemma3n_text "),
+      " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_feedforward_layernorm "
+      "post_feedforward_layernorm post_per_layer_input_norm per_layer_input_gate "
+      "per_layer_projection ");
   row.default_shared_keys = 15;
   row.rotary.unwritten = UnwrittenScaling::none;
   row.window = {.default_size = 512, .default_pattern = 5};

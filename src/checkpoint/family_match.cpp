@@ -111,6 +111,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   };
   LayerTensors layer_names;
   layer_names.layer = layer;
+  layer_names.key_layer = key_layer;
   layer_names.sinks = gain_of(names.sinks, layer);
   const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();

@@ -27,7 +27,8 @@ struct ProjectionTensors {
 
 /// The tensors of one layer's attention.
 struct LayerTensors {
-  int layer = 0;  ///< as numbered in the names
+  int layer = 0;      ///< as numbered in the names
+  int key_layer = 0;  ///< the layer whose keys it uses, most often itself
   ProjectionTensors query, key;
   std::string sinks;  ///< a learned logit for each head
   /// Gain of the norm that ends the layer before, or the embeddings, where that is what the projections read.

@@ -33,7 +33,14 @@ constexpr NamePairs kGemma4 =
     " pre_ffw_norm_2=pre_feedforward_layernorm_2 "
     "post_ffw_norm_1=post_feedforward_layernorm_1 post_ffw_norm_2=post_feedforward_layernorm_2 "
     "post_norm=post_per_layer_input_norm inp_gate=per_layer_input_gate proj=per_layer_projection "
-    "layer_output_scale.weight=layer_scalar ";
+    "per_layer_token_embd=model.embed_tokens_per_layer "
+    "per_layer_model_proj=model.per_layer_model_projection "
+    "per_layer_proj_norm=model.per_layer_projection_norm layer_output_scale.weight=layer_scalar "
+    "ffn_gate_inp=router.proj ffn_gate_inp.scale=router.scale "
+    "ffn_down_exps.scale=router.per_expert_scale "
+    // Of the first three a file has the last, or the others.
+    "ffn_gate_exps.weight=experts.gate_up_proj| ffn_up_exps.weight=experts.gate_up_proj| "
+    "ffn_gate_up_exps.weight=experts.gate_up_proj ffn_down_exps.weight=experts.down_proj ";
 constexpr NamePairs kGlm4 =
     " post_attention_norm=post_self_attn_layernorm post_ffw_norm=post_mlp_layernorm "
     "ffn_up=mlp.gate_up_proj ";
@@ -266,14 +273,15 @@ constexpr std::array kConverted{
               .keys = {kLocalBase,
                        " attention.shared_kv_layers=num_kv_shared_layers "
                        "activation_sparsity_scale=activation_sparsity "}},
-    Converted{
-        .name = "gemma4",
-        .model_type = "gemma4_text",
-        .names = {kFourNorms, kGemma4},
-        .keys = {kLocalBase,
-                 " attention.shared_kv_layers=num_kv_shared_layers "
-                 "attention.key_length=global_head_dim attention.key_length_swa=head_dim "
-                 "attention.value_length_swa=v_head_dim rope.dimension_count_swa=turned_swa "}},
+    Converted{.name = "gemma4",
+              .model_type = "gemma4_text",
+              .names = {kFourNorms, kGemma4},
+              .keys = {kLocalBase,
+                       " attention.shared_kv_layers=num_kv_shared_layers "
+                       "attention.key_length=global_head_dim attention.key_length_swa=head_dim "
+                       "attention.value_length_swa=v_head_dim rope.dimension_count_swa=turned_swa ",
+                       " embedding_length_per_layer_input=hidden_size_per_layer_input "
+                       "expert_used_count=top_k_experts "}},
     Converted{.name = "olmo2",
               .model_type = "olmo3",
               .names = {kFourNorms},
@@ -541,14 +549,14 @@ NewName renamed(const std::string& name, const Converted* conversion) {
   std::string unknown = before + std::string(own);
   for (const std::string_view part : {"altup_", "laurel_", "ssm_"})
     if (own.starts_with(part)) unknown[before.size() + part.size() - 1] = '.';
-  // Factors of the outputs of a weight, which no family has.
-  if (own.ends_with(".scale")) return {std::move(unknown)};
+  // Factors of the outputs of a weight, of which few families have some.
+  const bool scales = own.ends_with(".scale");
   const std::string_view base = own.substr(0, own.rfind('.'));
   const NamePairs others = conversion->layers.empty() ? kDecoder : "";
   for (const NamePairs pairs : {conversion->names[0], conversion->names[1], others}) {
     std::string_view to = to_of(pairs, own);
     const bool whole = !to.empty();
-    if (!whole) to = to_of(pairs, base);
+    if (!whole && !scales) to = to_of(pairs, base);
     if (to.empty()) continue;
     Joined joined = Joined::no;
     const bool first = pairs.data() + pairs.find(to) == to.data();

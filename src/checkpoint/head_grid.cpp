@@ -36,6 +36,13 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
   return info;
 }
 
+/// Whether config.json has keys of its own for some layers, in place of those for kinds of attention.
+bool has_layers(const ConfigKeys& keys) { return keys.has(kLayerKeys); }
+
+bool has_kinds(const Family& family) {
+  return !family.local.width.empty() || !family.full.width.empty();
+}
+
 class GridFinder {
  public:
   GridFinder(const WeightShapes& shapes, const ConfigKeys& keys, const HeadSettings& settings,
@@ -66,25 +73,10 @@ class GridFinder {
   }
 
  private:
-  /// The keys of config.json for the heads of a layer, by its kind of attention.
   HeadKeys keys_of(const LayerTensors& layer) const {
-    HeadKeys keys{stack_.names->head_count_key, stack_.names->key_head_count_key,
-                  family_->head_width_key};
-    if (!has_kinds() || has_layers()) return keys;
-    const bool local = attention_kind(keys_, family_->window, layer.layer) == kSlidingAttention;
-    const HeadKeys& kind = local ? family_->local : family_->full;
-    for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
-      if (keys_.has(kind.*key)) keys.*key = kind.*key;
-    }
-    return keys;
+    return head_keys(keys_, *family_, *stack_.names, layer.layer);
   }
-  /// Whether config.json has keys of its own for some layers, in place of those for kinds of attention.
-  bool has_layers() const { return keys_.has(kLayerKeys); }
-  ConfigKeys keys_for(const LayerTensors& layer) const {
-    if (!has_layers()) return keys_;
-    return keys_.in({element_key(kLayerKeys, layer.layer) + ".", ""});
-  }
-  bool has_kinds() const { return !family_->local.width.empty() || !family_->full.width.empty(); }
+  ConfigKeys keys_for(const LayerTensors& layer) const { return keys_of_layer(keys_, layer.layer); }
 
   /// The heads of the widest layer, on which the others are measured.
   void find_grid(const LayerTensors& layer) {
@@ -92,8 +84,8 @@ class GridFinder {
     const ConfigKeys own = keys_for(layer);
     const bool told_width = own.has(keys_of(layer).width);
     find_key_heads(layer);
-    each_layer_ = is_list() || is_list(stack_.names->key_head_count_key) || has_kinds() ||
-                  has_layers() || (given_heads_ && !told_width);
+    each_layer_ = is_list() || is_list(stack_.names->key_head_count_key) || has_kinds(*family_) ||
+                  has_layers(keys_) || (given_heads_ && !told_width);
     const auto width = own.integer(keys_of(layer).width, kLargestSide);
     grid_.heads = family_->heads_by_width && width && !given_heads_
                       ? shapes_.outputs(weight) / *width
@@ -293,6 +285,22 @@ std::uint64_t WeightShapes::outputs(const std::string& weight) const {
 
 std::string WeightShapes::outputs_text(const std::string& weight) const {
   return std::to_string(outputs(weight)) + (family_->inputs_first() ? " columns" : " rows");
+}
+
+HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const AttentionNames& stack,
+                   int layer) {
+  HeadKeys names{stack.head_count_key, stack.key_head_count_key, family.head_width_key};
+  if (!has_kinds(family) || has_layers(keys)) return names;
+  const bool local = attention_kind(keys, family.window, layer) == kSlidingAttention;
+  const HeadKeys& kind = local ? family.local : family.full;
+  for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
+    if (keys.has(kind.*key)) names.*key = kind.*key;
+  }
+  return names;
+}
+
+ConfigKeys keys_of_layer(const ConfigKeys& keys, int layer) {
+  return has_layers(keys) ? keys.in({element_key(kLayerKeys, layer) + ".", ""}) : keys;
 }
 
 std::vector<HeadGrid> head_grids(const WeightShapes& shapes, const ConfigKeys& keys,

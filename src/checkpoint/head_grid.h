@@ -42,6 +42,12 @@ class WeightShapes {
   const std::shared_ptr<const Family> family_;
 };
 
+/// The keys of config.json for the heads of a layer, by its kind of attention, in keys_of_layer().
+HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const AttentionNames& stack,
+                   int layer);
+/// `keys`, or those that config.json has for this layer alone.
+ConfigKeys keys_of_layer(const ConfigKeys& keys, int layer);
+
 /// The heads of each layer of a stack, in the order of its layers, from the user's settings, config.json and the shapes
 /// of the weights; see plan_heads() for which of them decides. Throws InvalidArgument ("heads", "key_heads") when a
 /// setting is out of range, is missing or does not fit; FormatError, naming the tensor or the key, when config.json

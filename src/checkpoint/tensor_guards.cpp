@@ -49,9 +49,14 @@ class KnownLayer {
       add({forward->value, forward->attention_output, forward->attention_output_norm,
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
            forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
-           forward->mlp_gate, forward->mlp_up, forward->mlp_down});
+           forward->mlp_gate, forward->mlp_up, forward->mlp_down, forward->layer_scale});
+      const LayerInputNames& input = forward->layer_input;
+      add({input.gate, input.output, input.output_norm});
       const ExpertNames& experts = forward->experts;
-      add({experts.router.weight, experts.router.correction, experts.shared_gate});
+      const RouterNames& router = experts.router;
+      add({router.weight, router.correction, router.input_gain, router.expert_scale,
+           experts.shared_gate, experts.input_norm, experts.output_norm,
+           experts.shared_output_norm});
       for (const MlpNames& mlp : {experts.each, experts.stacked, experts.shared}) {
         add({mlp.gate, mlp.up, mlp.down});
       }

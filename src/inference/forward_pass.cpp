@@ -71,11 +71,12 @@ double ForwardPass::run_heads_of(std::size_t first, std::size_t end,
                                  const PassageVisitors& visitors) {
   Index columns = 0;
   for (std::size_t k = first; k < end; ++k) columns += pass_.tokens[k].cols();
-  MatrixXf states(pass_.tokens[first].rows(), columns);
+  MatrixXf states;
   Index column = 0;
   for (std::size_t k = first; k < end; ++k) {
-    const MatrixXf of_passage = states_of(*weights_, pass_.tokens[k]);
+    const MatrixXf of_passage = pass_.states(*weights_, k);
     if (visitors.states) visitors.states(k, of_passage);
+    if (k == first) states.resize(of_passage.rows(), columns);
     states.middleCols(column, of_passage.cols()) = of_passage;
     column += of_passage.cols();
   }

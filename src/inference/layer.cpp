@@ -109,6 +109,12 @@ void project(const LayerWeights& layer, const Output& query, const Output& key, 
   apply_maps(std::array{key, value}, layer.key_input(states));
 }
 
+void normalize(const LayerWeights& layer, HeadTokens& tokens) {
+  tokens.queries = layer.query_norm(std::move(tokens.queries));
+  tokens.keys = layer.key_norm(std::move(tokens.keys));
+  tokens.values = layer.value_norm(std::move(tokens.values));
+}
+
 // One head after another, whose weights are not all in memory.
 MatrixXf by_heads(const HeadProjection& from, const MatrixXf& x) {
   MatrixXf all;
@@ -169,6 +175,7 @@ MatrixXf Norm::operator()(MatrixXf x) const {
 
 MatrixXf Compression::operator()(const MatrixXf& states) const {
   if (is_none()) return states;
+  if (selects()) return states.middleRows(first_row, rows);
   MatrixXf out = map(states);
   out.topRows(norm.gain.size()) = norm(out.topRows(norm.gain.size()));
   return out;
@@ -194,6 +201,20 @@ MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens) {
   return layer.attention_norm(tokens);
 }
 
+MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens, const MatrixXf& earlier) {
+  MatrixXf both(tokens.rows() + earlier.rows(), tokens.cols());
+  both.topRows(tokens.rows()) = layer.attention_norm(tokens);
+  both.bottomRows(earlier.rows()) = layer.earlier_norm(earlier);
+  return both;
+}
+
+std::vector<MatrixXf> key_states(const LayerWeights& layer, const std::vector<MatrixXf>& states) {
+  if (!layer.key_input.selects()) return states;
+  std::vector<MatrixXf> selected;
+  for (const MatrixXf& passage : states) selected.push_back(layer.key_input(passage));
+  return selected;
+}
+
 HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
   HeadTokens tokens;
   const Linear *query = layer.query.all(), *key = layer.key.all(), *value = layer.value.all();
@@ -205,8 +226,7 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
     tokens.keys = by_heads(layer.key, entering);
     tokens.values = by_heads(layer.value, entering);
   }
-  tokens.queries = layer.query_norm(std::move(tokens.queries));
-  tokens.keys = layer.key_norm(std::move(tokens.keys));
+  normalize(layer, tokens);
   return tokens;
 }
 
@@ -234,8 +254,7 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
     HeadTokens& head_tokens = tokens.emplace_back();
     project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
             {value, head_tokens.values}, passage);
-    head_tokens.queries = layer.query_norm(std::move(head_tokens.queries));
-    head_tokens.keys = layer.key_norm(std::move(head_tokens.keys));
+    normalize(layer, head_tokens);
     head_tokens.sink = sink_of(layer, head);
   }
   return tokens;
@@ -288,6 +307,7 @@ void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Matr
                   MatrixXf& tokens) {
   const MatrixXf states = enter_mlp(layer, rules, layer.attention_output(read), tokens);
   leave_mlp(layer, feed_forward(layer, rules.activation, states), tokens);
+  tokens *= layer.layer_scale;
 }
 
 }  // namespace eigenscope

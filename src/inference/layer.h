@@ -28,13 +28,16 @@ struct Norm {
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
-/// The compression of queries, or of keys and values, in latent attention: a map of the states, of whose outputs the
-/// first ones, as many as the gain, are normalized. Without a map it gives the states themselves.
+/// What queries, or keys and values, read of the states. The compression of latent attention: a map, of whose outputs
+/// the first ones, as many as the gain, are normalized. Or `rows` of the states. By default the states themselves.
 struct Compression {
   Linear map;
   Norm norm;
+  Eigen::Index first_row = 0, rows = 0;
 
-  bool is_none() const { return map.weight.size() == 0; }
+  /// Whether it gives a part of the states.
+  bool selects() const { return rows > 0; }
+  bool is_none() const { return map.weight.size() == 0 && !selects(); }
   Eigen::MatrixXf operator()(const Eigen::MatrixXf& states) const;
 };
 
@@ -49,12 +52,17 @@ struct LayerWeights {
   Compression query_input, key_input;  ///< the latter also of the values
   Linear skip;  ///< of the tokens that the attention's output is added to; empty for none
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
+  Norm value_norm;            ///< of each head
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
+  /// Before keys and values that are those of an earlier layer.
+  Norm earlier_norm;
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
   /// Factors of the coordinates of the branch's output; empty for none.
   Eigen::VectorXf attention_scale, mlp_scale;
+  Norm layer_input_norm;  ///< of what the layer's input adds (LayerInputNames)
+  float layer_scale = 1;  ///< of the tokens that leave the layer
 
   /// Whether a norm of queries or keys is of all heads together, which has their maps in memory.
   bool normalizes_all_heads(const LayerRules& rules) const;
@@ -123,6 +131,13 @@ void cap_logits(float cap, std::span<Scalar> logits);
 
 /// The states that queries and keys are made of: `tokens` (d x T), after a pre-norm.
 Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens);
+/// The same of a layer that uses the keys and values of an earlier one, whose states, made of the tokens that entered
+/// it, follow below: 2d x T.
+Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens,
+                          const Eigen::MatrixXf& earlier);
+/// Those among the states of some passages that keys are made of, d x T each.
+std::vector<Eigen::MatrixXf> key_states(const LayerWeights& layer,
+                                        const std::vector<Eigen::MatrixXf>& states);
 
 /// All heads of the states of a passage (d x T). Throws FormatError as HeadProjection::head.
 HeadTokens all_tokens(const LayerWeights& layer, const Eigen::MatrixXf& states);

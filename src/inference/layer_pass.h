@@ -19,7 +19,7 @@ class LayerPass {
         read(passages),
         model_(model),
         units_(units),
-        rest_(model, read, tokens) {}
+        rest_(model, memory_, read, tokens) {}
   LayerPass(const LayerPass&) = delete;
   LayerPass& operator=(const LayerPass&) = delete;
 
@@ -30,7 +30,17 @@ class LayerPass {
 
   /// Begins with the embeddings of the passages. Throws as Transformer::embed does.
   void embed(const std::vector<Passage>& passages) {
-    for (std::size_t k = 0; k < passages.size(); ++k) tokens[k] = model_.embed(passages[k]);
+    memory_.clear();
+    for (std::size_t k = 0; k < passages.size(); ++k) {
+      tokens[k] = model_.embed(passages[k]);
+      memory_.emplace_back(model_, passages[k].ids, tokens[k]);
+    }
+    enter_layer();
+  }
+
+  /// The states of a passage in layer(), whose heads have these weights: states_of().
+  Eigen::MatrixXf states(const LayerWeights& weights, std::size_t passage) const {
+    return memory_[passage].states(model_, layer_, weights, tokens[passage]);
   }
 
   bool done() const { return layer_ == model_.layers(); }
@@ -69,9 +79,14 @@ class LayerPass {
   void end_layer() {
     unit_ = finished_ = 0;
     ++layer_;
+    enter_layer();
+  }
+  void enter_layer() {
+    for (std::size_t k = 0; k < memory_.size(); ++k) memory_[k].enter(model_, layer_, tokens[k]);
   }
 
   const Transformer& model_;
+  std::vector<PassageMemory> memory_;  // by passage
   int layer_ = 0;
   std::size_t units_, unit_ = 0, finished_ = 0;
   LayerRest rest_;

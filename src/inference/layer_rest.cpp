@@ -30,9 +30,10 @@ void join(const std::vector<MatrixXf>& passages, std::size_t first, std::size_t 
 
 }  // namespace
 
-LayerRest::LayerRest(const Transformer& model, const std::vector<MatrixXf>& read,
-                     std::vector<MatrixXf>& tokens, Index most_hidden)
-    : model_(model), read_(read), tokens_(tokens), most_hidden_(most_hidden) {}
+LayerRest::LayerRest(const Transformer& model, const std::vector<PassageMemory>& memory,
+                     const std::vector<MatrixXf>& read, std::vector<MatrixXf>& tokens,
+                     Index most_hidden)
+    : model_(model), memory_(memory), read_(read), tokens_(tokens), most_hidden_(most_hidden) {}
 
 void LayerRest::start(int layer) {
   stored_ = model_.rest(layer);
@@ -59,6 +60,10 @@ void LayerRest::start(int layer) {
   } else {
     hidden = stored_.mlp.up.outputs();
     weights += size_of(stored_.mlp);
+  }
+  if (const auto& input = stored_.layer_input) {
+    hidden = std::max(hidden, input->up.outputs());
+    weights += size_of(*input);
   }
   stage_ = first_stage();
   if (stored_.mixer) hidden = std::max(hidden, outputs());
@@ -91,6 +96,7 @@ const StoredLinear& LayerRest::map() const {
 }
 
 const StoredMlp& LayerRest::mlp() const {
+  if (at_input_) return *stored_.layer_input;
   return stored_.mixture ? stored_.mixture->experts[static_cast<std::size_t>(expert_)]
                          : stored_.mlp;
 }
@@ -195,12 +201,17 @@ void LayerRest::end_stage() {
       if (stored_.mixture) start_mixture();
       return;
     case Stage::hidden:
+      if (at_input_) apply_input();
       stage_ = Stage::mlp_output;
       return;
     case Stage::mlp_output:
-      if (stored_.mixture && add_expert()) return;
-      leave_mlp(stored_.norms, projected_, entered_);
-      end_part();
+      if (at_input_) {
+        at_input_ = false;
+        entered_ += stored_.norms.layer_input_norm(projected_);
+        end_part();
+      } else if (!stored_.mixture || !add_expert()) {
+        end_mlp();
+      }
   }
 }
 
@@ -222,8 +233,13 @@ void LayerRest::mix_passages() {
 }
 
 void LayerRest::start_mixture() {
+  const auto& [router, experts, input_norm, output_norm, shared_output_norm] = *stored_.mixture;
   all_states_ = std::move(states_);
-  routed_ = route(stored_.mixture->router, all_states_);
+  routed_ = route(router, router.input_norm.is_none() ? all_states_ : router.input_norm(entered_));
+  if (!input_norm.is_none()) {
+    shared_states_ = std::move(all_states_);
+    all_states_ = input_norm(entered_);
+  }
   mixed_.setZero(all_states_.rows(), all_states_.cols());
   expert_ = -1;
   next_expert();  // each token has one
@@ -233,7 +249,8 @@ bool LayerRest::next_expert() {
   while (++expert_ < routed_.rows()) {
     columns_of_expert_ = tokens_of_expert(routed_, expert_);
     if (columns_of_expert_.empty()) continue;
-    states_ = all_states_(Eigen::all, columns_of_expert_);
+    const bool apart = is_shared() && shared_states_.size() > 0;
+    states_ = (apart ? shared_states_ : all_states_)(Eigen::all, columns_of_expert_);
     if (scales_input()) {
       const Eigen::RowVectorXf weights = routed_(expert_, columns_of_expert_);
       states_.array().rowwise() *= weights.array();
@@ -245,6 +262,10 @@ bool LayerRest::next_expert() {
 }
 
 bool LayerRest::add_expert() {
+  if (is_shared()) {
+    mixed_ = stored_.mixture->output_norm(std::move(mixed_));
+    projected_ = stored_.mixture->shared_output_norm(std::move(projected_));
+  }
   for (std::size_t k = 0; k < columns_of_expert_.size(); ++k) {
     const Index column = columns_of_expert_[k];
     const float weight = scales_input() ? 1 : routed_(expert_, column);
@@ -255,7 +276,34 @@ bool LayerRest::add_expert() {
   return false;
 }
 
+void LayerRest::end_mlp() {
+  leave_mlp(stored_.norms, projected_, entered_);
+  if (!stored_.layer_input) return end_part();
+  at_input_ = true;
+  states_ = entered_;
+  stage_ = Stage::hidden;
+}
+
+void LayerRest::apply_input() {
+  const auto& [first, end, columns] = parts_[part_];
+  Index column = 0;
+  for (std::size_t k = first; k < end; ++k) {
+    const Index length = tokens_[k].cols();
+    running_.add([this, k, column, length] {
+      const PassageMemory& memory = memory_[k];
+      const MatrixXf input = model_.layer_input(layer_, memory.ids, memory.embedded);
+      float* const hidden = &hidden_(0, column);
+      for (Index i = 0; i < input.size(); ++i) hidden[i] *= input.data()[i];
+      return length;
+    });
+    column += length;
+  }
+  running_.finish();
+  running_.take();
+}
+
 void LayerRest::end_part() {
+  entered_ *= stored_.norms.layer_scale;
   check_tokens(entered_, layer_);
   Index column = 0;
   for (std::size_t k = parts_[part_].first; k < parts_[part_].end; ++k) {
@@ -266,8 +314,8 @@ void LayerRest::end_part() {
   if (++part_ < parts_.size()) return;
   // Nothing is kept while other passes run.
   blocks_.clear();
-  for (MatrixXf* const own :
-       {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_, &mixed_}) {
+  for (MatrixXf* const own : {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_,
+                              &mixed_, &shared_states_}) {
     *own = MatrixXf();
   }
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "inference/passage_memory.h"
 #include "inference/transformer.h"
 #include "support/in_order.h"
 
@@ -26,8 +27,9 @@ class LayerRest {
 
   /// `read` are what the heads of a layer read of each passage (H d_v x T), `tokens` (d x T) those that entered it,
   /// which become those after it. All must outlive this object.
-  LayerRest(const Transformer& model, const std::vector<Eigen::MatrixXf>& read,
-            std::vector<Eigen::MatrixXf>& tokens, Eigen::Index most_hidden = kMostHidden);
+  LayerRest(const Transformer& model, const std::vector<PassageMemory>& memory,
+            const std::vector<Eigen::MatrixXf>& read, std::vector<Eigen::MatrixXf>& tokens,
+            Eigen::Index most_hidden = kMostHidden);
 
   /// Begins with a layer; only when done(). Throws as Transformer::rest does.
   void start(int layer);
@@ -46,7 +48,8 @@ class LayerRest {
 
  private:
   /// The maps of a TokenMixer with the states that heads would read; W_O x with what the heads read, or was mixed;
-  /// act(W_up x), or act(W_gate x) (W_up x), with the states of the MLP; W_down x with that.
+  /// act(W_up x), or act(W_gate x) (W_up x), with the states of the MLP; W_down x with that. The last two again for the
+  /// layer's input.
   enum class Stage { mixer_input, attention_output, hidden, mlp_output };
   /// Some passages, whose columns are joined.
   struct Part {
@@ -77,14 +80,21 @@ class LayerRest {
   /// Replaces the states by what the output projection reads.
   void mix_passages();
   bool scales_input() const { return stored_.mixture->router.rules.scales_input; }
+  /// Whether the expert runs on every token.
+  bool is_shared() const { return stored_.mixture->router.shared && expert_ + 1 == routed_.rows(); }
   void start_mixture();
   /// Goes on with the tokens of the next expert that has some; false after the last one.
   bool next_expert();
   /// Adds the output of this expert to those of the others; false after the last one, with the sum in projected_.
   bool add_expert();
+  /// Goes on with the layer's input, if it has one.
+  void end_mlp();
+  /// Multiplies the hidden states by the layer's input.
+  void apply_input();
   void end_part();
 
   const Transformer& model_;
+  const std::vector<PassageMemory>& memory_;
   const std::vector<Eigen::MatrixXf>& read_;
   std::vector<Eigen::MatrixXf>& tokens_;
   Eigen::Index most_hidden_;
@@ -96,6 +106,7 @@ class LayerRest {
 
   std::size_t part_ = 0;
   Stage stage_ = Stage::attention_output;
+  bool at_input_ = false;               // the maps of the stage are those of the layer's input
   std::size_t input_map_ = 0;           // of the TokenMixer's
   Eigen::Index first_row_ = 0;          // of that map among the outputs of all
   Eigen::Index row_ = 0, column_ = 0;   // of the next step
@@ -105,8 +116,8 @@ class LayerRest {
   // states, and what the output projection or the MLP gives.
   Eigen::MatrixXf entered_, states_, hidden_, projected_;
   // A mixture's states of all tokens, the weights of the experts, and the sum of what they gave; states_ and
-  // those after it are then of the tokens of one expert.
-  Eigen::MatrixXf all_states_, routed_, mixed_;
+  // those after it are then of the tokens of one expert. The shared one's states, where these are others.
+  Eigen::MatrixXf all_states_, routed_, mixed_, shared_states_;
   std::vector<Eigen::Index> columns_of_expert_;
   Eigen::Index expert_ = 0;
   InOrder<Eigen::Index> running_;  // last: its tasks use the others

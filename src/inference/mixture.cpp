@@ -61,6 +61,7 @@ void weigh(const Router& router, Eigen::Ref<VectorXf> scores) {
   }
   const float factor = rules.factor / (rules.normalized ? sum : 1);
   for (float& score : scores) score = std::max(0.0F, -score) * factor;
+  for (Index i = 0; i < router.scale.size(); ++i) scores[i] *= router.scale[i];
 }
 
 }  // namespace

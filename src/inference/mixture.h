@@ -6,7 +6,7 @@
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family.h"
-#include "inference/linear.h"
+#include "inference/layer.h"
 
 namespace eigenscope {
 
@@ -29,13 +29,16 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
 
 struct Router {
   RouterRules rules;
+  Norm
+      input_norm;  ///< before the scores, of the tokens that enter the MLP's norm; none: they are of the states
   Linear scores;               ///< experts x d
   Eigen::VectorXf correction;  ///< added to the scores that choose alone; empty for none
+  Eigen::VectorXf scale;       ///< of the weight of each expert; empty for none
   bool shared = false;         ///< one more expert runs on every token
   Linear shared_gate;          ///< 1 x d: that one's weight is sigmoid(gate x), or 1 without a gate
 };
 
-/// The weight of each expert, that which runs on every token last, for each of the states that an MLP would read (d x
+/// The weight of each expert, that which runs on every token last, for each of the states that the scores are of (d x
 /// T): experts x T, 0 for those that do not run.
 Eigen::MatrixXf route(const Router& router, const Eigen::MatrixXf& states);
 

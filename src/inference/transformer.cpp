@@ -48,7 +48,14 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   // Layers without heads beyond the count, as those with heads, are not of the model.
   if (names().layers_key.empty() && told) stored_ = std::min(stored_, static_cast<int>(*told));
   read_layers(keys);
+  for (int layer = 0; layer < layers_; ++layer) key_layers_.push_back(layer);
+  for (const LayerTensors& layer : stack().layers) {
+    if (layer.key_layer != layer.layer) {
+      key_layers_[static_cast<std::size_t>(layer.layer)] = layer.key_layer;
+    }
+  }
   read_config(keys);
+  read_layer_inputs(keys);
   const int first = layers_with_heads_.front();
   const std::string_view compression = attention().latent.query_weight;
   const std::string_view reader = compression.empty() ? attention().query_weight : compression;
@@ -81,6 +88,16 @@ void Transformer::refuse_both(std::string_view one, std::string_view other, int 
   if (!has(one, layer) || !has(other, layer)) return;
   refuse_item(full_name(one, layer),
               {"it must not stand beside '", shown_name(full_name(other, layer)), "'"});
+}
+
+bool Transformer::lends_keys(int layer) const {
+  return std::find(key_layers_.begin() + layer + 1, key_layers_.end(), layer) != key_layers_.end();
+}
+
+bool Transformer::has_lent_keys() const {
+  int layer = 0;
+  while (layer < layers_ && !lends_keys(layer)) ++layer;
+  return layer < layers_;
 }
 
 Index Transformer::heads_before(int layer) const {
@@ -346,7 +363,8 @@ void Transformer::read_latent_projections(LayerWeights& weights, int layer,
     places.projection = which;
     return HeadProjection(map, places, scale, most_weights);
   };
-  weights.query = projection(Projection::query, query, query_scale_);
+  weights.query =
+      projection(Projection::query, query, query_scales_[static_cast<std::size_t>(layer)]);
   weights.key = projection(Projection::key, key, 1);
   weights.value = projection(Projection::value, key, 1);
 }
@@ -355,18 +373,23 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   if (match_.family->latent()) return read_latent_projections(weights, layer, most_weights);
   const LayerRules& rules = this->rules(layer);
   const Index head_width = rules.head_width, width = entering_width(layer);
+  const int key_layer = this->key_layer(layer);
+  const float query_scale = query_scales_[static_cast<std::size_t>(layer)];
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
-  weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
+  weights.key_norm = read_projection_norm(attention().key_norm_gain, key_layer, keys);
+  const auto bare_norm = [&] {
+    return Norm{NormKind::rms_norm, VectorXf::Ones(head_width), {}, epsilon_};
+  };
+  if (names().bare_value_norm) weights.value_norm = bare_norm();
   if (bare_norms_ && rules.rotary.pairs != RotaryPairs::kNone) {
     // The original normalizes after the rotation, which leaves lengths as they are.
-    weights.query_norm =
-        weights.key_norm = {NormKind::rms_norm, VectorXf::Ones(head_width), {}, epsilon_};
+    weights.query_norm = weights.key_norm = bare_norm();
   }
   const bool bare = weights.query_norm.is_none();
   if (!bare) {
-    weights.query_norm.gain *= query_scale_;
-    weights.query_norm.bias *= query_scale_;
+    weights.query_norm.gain *= query_scale;
+    weights.query_norm.bias *= query_scale;
   }
   const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
   const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
@@ -379,15 +402,25 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   }
   const auto projection = [&](Projection which, std::string_view pattern, Index outputs) {
     const HeadPlaces places{which, match_.family->layout, grid};
-    const float scale = bare && which == Projection::query ? query_scale_ : 1;
+    const float scale = bare && which == Projection::query ? query_scale : 1;
     if (all.weight.size() > 0) return HeadProjection(all, places, scale);
-    return HeadProjection(fused ? *fused : linear(pattern, layer, outputs, width), places, scale,
+    const int at = which == Projection::query ? layer : key_layer;
+    return HeadProjection(fused ? *fused : linear(pattern, at, outputs, width), places, scale,
                           most);
   };
   const Index parts = match_.family->gated() ? 2 : 1;
   weights.query = projection(Projection::query, attention().query_weight, parts * queries);
   weights.key = projection(Projection::key, attention().key_weight, keys);
-  weights.value = projection(Projection::value, names().value, keys);
+  weights.value = projection(Projection::value,
+                             keys_are_values(layer) ? attention().key_weight : names().value, keys);
+  if (key_layer == layer) return;
+  weights.query_input.rows = weights.key_input.rows = width;
+  weights.key_input.first_row = width;
+}
+
+bool Transformer::keys_are_values(int layer) const {
+  const bool sees_all = rules(layer).reach == LayerRules().reach;
+  return !names().keys_as_values_key.empty() && sees_all && !has(names().value, key_layer(layer));
 }
 
 std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) const {
@@ -415,6 +448,9 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   const std::string_view gain = attention().query_gain;
   if (!gain.empty() && (layer > 0 || !names().bare_first)) {
     weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));
+  }
+  if (const int earlier = key_layer(layer); earlier != layer) {
+    weights.earlier_norm = read_norm(gain, earlier);
   }
   return weights;
 }
@@ -512,6 +548,16 @@ StoredMixture Transformer::mixture(int layer) const {
                       down = of_expert(names.each.down, expert);
     mixture.experts.push_back(mlp({gate, up, down}, layer));
   }
+  if (!names.router.input_gain.empty()) {
+    mixture.router.input_norm = read_norm(names.router.input_gain, layer);
+    mixture.router.input_norm.gain /= std::sqrt(static_cast<float>(width_));
+  }
+  if (!names.router.expert_scale.empty()) {
+    mixture.router.scale = read_bias(full_name(names.router.expert_scale, layer), experts);
+  }
+  mixture.input_norm = read_norm(names.input_norm, layer);
+  mixture.output_norm = read_norm(names.output_norm, layer);
+  mixture.shared_output_norm = read_norm(names.shared_output_norm, layer);
   if (names.shared.down.empty()) return mixture;
   mixture.experts.push_back(mlp(names.shared, layer));
   mixture.router.shared = true;
@@ -546,6 +592,7 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
   rest.norms.attention_scale = read_scale(text.attention_scale, layer);
   rest.norms.mlp_scale = read_scale(text.mlp_scale, layer);
+  read_layer_input(rest, layer);
   return rest;
 }
 

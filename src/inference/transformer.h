@@ -30,6 +30,7 @@ struct StoredMlp {
 struct StoredMixture {
   Router router;
   std::vector<StoredMlp> experts;
+  Norm input_norm, output_norm, shared_output_norm;  ///< see ExpertNames
 };
 
 /// The rest of a layer after its heads, if it has any, with its linear maps in the file.
@@ -40,6 +41,8 @@ struct StoredRest {
   StoredLinear attention_output;            ///< of what the heads read, or the mixer gives
   StoredMlp mlp;                            ///< none where the layer has a mixture of experts
   std::optional<StoredMixture> mixture;
+  /// Its hidden states are multiplied by layer_input(), its outputs added to the tokens behind the MLP.
+  std::optional<StoredMlp> layer_input;
 };
 
 /// Widths of latent attention: of the compression that keys and values are made of, and of a head's coordinates that
@@ -86,6 +89,13 @@ class Transformer {
   bool has_mixers() const {
     return match_.family->gated() || std::ssize(layers_with_heads_) < layers_;
   }
+  /// The layer whose keys and values those heads use that a layer has: itself, or an earlier one.
+  int key_layer(int layer) const { return key_layers_[static_cast<std::size_t>(layer)]; }
+  /// Whether a later layer uses the keys and values of a layer.
+  bool lends_keys(int layer) const;
+  bool has_lent_keys() const;  ///< of any layer
+  /// Whether layers have an input beside the tokens (LayerInputNames).
+  bool has_layer_inputs() const { return layer_input_width_ > 0; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's or the longest of the parameter "length", whichever is less.
   Eigen::Index positions() const { return positions_ - first_position_; }
@@ -104,12 +114,17 @@ class Transformer {
   /// InvalidArgument ("image") for patches of another number or size.
   Eigen::MatrixXf embed(const Passage& passage) const;
 
+  /// The input (p x T) of a layer of a model that has_layer_inputs(), made of the ids of a passage and `embedded`, its
+  /// embed(). Throws FormatError for weights that cannot be read or are not finite.
+  Eigen::MatrixXf layer_input(int layer, std::span<const int> ids,
+                              const Eigen::MatrixXf& embedded) const;
+
   /// Token embeddings of the ids [begin, end), one a row, before they are projected to width(). Throws FormatError for
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
-  /// All weights of a layer without a mixture of experts or a TokenMixer, from 0 to layers() - 1, in memory. Throws
-  /// FormatError naming the tensor that cannot be read, has another shape or values that are not finite.
+  /// All weights of a layer without a mixture of experts, a TokenMixer or an input, from 0 to layers() - 1, in memory.
+  /// Throws FormatError naming the tensor that cannot be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
   /// Reads the weights that the heads of a layer need: queries, keys, values, and the norm of their attention.
   /// Projections with more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
@@ -166,13 +181,19 @@ class Transformer {
   void refuse_foreign() const;
   /// The widths of the tokens.
   void read_embeddings();
+  /// The width of the layers' inputs.
+  void read_layer_inputs(const ConfigKeys& keys);
   void read_config(const ConfigKeys& keys);
   void read_router(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
   /// Refuses a layer without heads that config.json says to have some, and the reverse.
   void check_kind(const ConfigKeys& keys, int layer) const;
-  void read_heads(const ConfigKeys& keys, int layer, LayerRules& rules);
+  void read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules);
+  /// Refuses values beside a switch that makes them of the keys.
+  void check_values(const ConfigKeys& keys, int layer) const;
+  /// Whether the values of a layer are its keys, before their norm.
+  bool keys_are_values(int layer) const;
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   /// Widths of the delta rule, by config.json.
@@ -203,6 +224,7 @@ class Transformer {
   void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// With norms beside `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
+  void read_layer_input(StoredRest& rest, int layer) const;
   void read_mixer(StoredRest& rest, int layer) const;
   void read_output_gate(StoredRest& rest, int layer) const;
   void read_delta_rule(StoredRest& rest, int layer) const;
@@ -226,9 +248,11 @@ class Transformer {
   LatentWidths latent_;
   DeltaHeads delta_heads_;
   RouterRules router_;
-  float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
-  bool tied_output_ = true;  // where there are no others
-  bool bare_norms_ = false;  // of queries and keys, in layers with positions
+  std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
+  std::vector<int> key_layers_;
+  Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none
+  bool tied_output_ = true;             // where there are no others
+  bool bare_norms_ = false;             // of queries and keys, in layers with positions
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   Eigen::Index first_position_ = 0;  // row of the position embeddings
   int layers_ = 0;

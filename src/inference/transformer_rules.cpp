@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "checkpoint/attention_window.h"
+#include "checkpoint/head_grid.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
 #include "inference/text_family.h"
@@ -57,7 +58,9 @@ void Transformer::read_config(const ConfigKeys& keys) {
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
   for (const auto& [key, value] :
        {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
-    if (keys.flag(key) != (rules.causal ? value : !value)) continue;
+    bool is_text = false;  // of which there is a usual one
+    for (const UsualValue& usual : names().usual) is_text = is_text || usual.key == key;
+    if (is_text || keys.flag(key) != (rules.causal == value)) continue;
     refuse_item(keys.path(key),
                 {"it must be left out in ", keys.name(), " for this family, whose tokens see ",
                  rules.causal ? "earlier ones alone" : "later ones too"});
@@ -105,14 +108,17 @@ void Transformer::read_config(const ConfigKeys& keys) {
     }
     layers_with_heads_.push_back(layer);
     read_heads(keys, layer, own);
+    query_scales_.resize(static_cast<std::size_t>(layer));
+    query_scales_.push_back(static_cast<float>(logit_scale(keys, *match_.family, own.head_width)));
     own.rotary = rotary_of(keys, *match_.family, attention().rotary,
                            match_.family->latent() ? latent_.turned : own.head_width, layer, {1},
                            RotaryUse::text);
-    const auto window = attention_window(keys, match_.family->window, layer);
-    if (!window) continue;
-    own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
+    if (const auto window = attention_window(keys, match_.family->window, layer)) {
+      own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
+    } else {
+      check_values(keys, layer);
+    }
   }
-  query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, first_rules().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
@@ -159,10 +165,12 @@ void Transformer::read_router(const ConfigKeys& keys) {
   }
 }
 
-void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) {
-  std::string key_heads(attention().key_head_count_key);
+void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules) {
+  const HeadKeys own = head_keys(all_keys, *match_.family, attention(), layer);
+  const ConfigKeys keys = keys_of_layer(all_keys, layer);
+  std::string key_heads(own.key_heads);
   if (keys.has(element_key(key_heads, 0))) key_heads = element_key(key_heads, layer);
-  std::string key(attention().head_count_key);
+  std::string key(own.heads);
   if (keys.has(element_key(key, 0))) key = element_key(key, layer);
   const auto heads = head_count(keys, key, attention().default_heads);
   if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
@@ -186,12 +194,11 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   const Index parts = match_.family->gated() ? 2 * rules.heads : rules.heads;
   if (rows % parts != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rules.value_width = rows / parts;
-  const std::string_view width_key = match_.family->head_width_key;
-  const auto told_width = fused ? std::nullopt : keys.integer(width_key, kLargestSide);
+  const auto told_width = fused ? std::nullopt : keys.integer(own.width, kLargestSide);
   if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
     refuse_item(full_name(attention().query_weight, layer),
                 {"its shape makes heads of width ", std::to_string(rules.head_width), ", but '",
-                 keys.path(width_key), "' in ", keys.name(), " is ", std::to_string(*told_width)});
+                 keys.path(own.width), "' in ", keys.name(), " is ", std::to_string(*told_width)});
   }
   if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
@@ -199,7 +206,7 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   if (const auto told = key_head_count(keys, *match_.family, key_heads, /*known=*/true)) {
     shared = *told;
   } else if (!key_heads.empty() && !fused) {
-    const Index outputs = sides(attention().key_weight, layer)[1];
+    const Index outputs = sides(attention().key_weight, key_layer(layer))[1];
     if (outputs % rules.head_width == 0) {
       shared = static_cast<std::uint64_t>(outputs / rules.head_width);
     }
@@ -208,6 +215,15 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
     refuse(key_heads, shared, "the " + std::to_string(*heads) + " heads");
   }
   rules.key_heads = static_cast<int>(shared);
+}
+
+void Transformer::check_values(const ConfigKeys& keys, int layer) const {
+  const std::string_view key = names().keys_as_values_key;
+  const auto told = keys.flag(key);
+  if (!told || *told != has(names().value, key_layer(layer))) return;
+  refuse_item(full_name(names().value, key_layer(layer)),
+              {(*told ? "it must not be there where '" : "it is missing, though '"), keys.path(key),
+               "' in ", keys.name(), (*told ? "' is true" : " is false")});
 }
 
 void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {

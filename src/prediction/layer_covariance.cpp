@@ -1,6 +1,7 @@
 #include "prediction/layer_covariance.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "support/error.h"
@@ -12,6 +13,11 @@ using Eigen::Index;
 LayerCovariance::LayerCovariance(std::shared_ptr<const Transformer> model,
                                  std::vector<Passage> passages, bool gain_in_weights)
     : pass_(std::move(model), std::move(passages)), gain_in_weights_(gain_in_weights) {
+  if (pass_.model().has_lent_keys()) {
+    throw FormatError(std::string(pass_.model().family().name),
+                      "a layer's covariance needs queries and keys of the same tokens, but layers "
+                      "of this model use keys of earlier ones");
+  }
   Index content = 0;
   for (const Passage& passage : pass_.passages()) {
     const SinkKeys sinks = SinkKeys::of(passage);

@@ -18,7 +18,8 @@ class LayerCovariance {
   /// `gain_in_weights` says where the gain of a norm before attention belongs: true for W with the
   /// gain folded in, as HeadScan gives it (Sigma is then that of the normalized states without gain);
   /// false for W without it. Throws as ForwardPass does; InvalidArgument ("passages") when no passage
-  /// has two tokens that are not sinks.
+  /// has two tokens that are not sinks; FormatError naming the family for a model whose layers use keys of earlier
+  /// ones, whose tokens have another covariance.
   LayerCovariance(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                   bool gain_in_weights);
 

@@ -312,12 +312,14 @@ RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& key_at_p
 HeadProjections folded_projections(const LayerWeights& weights, const LayerRules& rules, int head) {
   const auto rows_of = [&](const HeadProjection& from, const Compression& compression,
                            const Norm& norm, int number) {
-    const Norm& before = weights.attention_norm;
-    const Index width = compression.is_none() ? from.inputs() : compression.map.weight.cols();
+    const bool earlier = compression.selects() && compression.first_row > 0;
+    const Norm& before = earlier ? weights.earlier_norm : weights.attention_norm;
+    const bool compresses = compression.map.weight.size() > 0;
+    const Index width = compresses ? compression.map.weight.cols() : from.inputs();
     const VectorXd inputs =
         before.is_none() ? VectorXd::Ones(width) : VectorXd(before.gain.cast<double>());
     MatrixXd rows = from.head(number).weight.cast<double>();
-    if (!compression.is_none()) return MatrixXd(rows * linear_compression(compression, inputs));
+    if (compresses) return MatrixXd(rows * linear_compression(compression, inputs));
     rows *= inputs.asDiagonal();
     if (!norm.is_none()) divide_by_norm(norm, from, inputs, number, rows);
     return rows;

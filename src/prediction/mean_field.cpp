@@ -218,7 +218,9 @@ MeanField::MeanField(const Transformer& model, const std::vector<Passage>& passa
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
   std::vector<MatrixXf> states;
-  for (const MatrixXf& tokens : pass_.tokens) states.push_back(states_of(weights, tokens));
+  for (std::size_t k = 0; k < pass_.tokens.size(); ++k) {
+    states.push_back(pass_.states(weights, k));
+  }
   return states;
 }
 

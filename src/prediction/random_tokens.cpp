@@ -219,6 +219,11 @@ std::vector<Passage> sampled_passages(const Transformer& model, const RandomToke
                           "be another than sampled for models of which layers have no heads, or "
                           "gate what heads read");
   }
+  if (model.has_lent_keys() || model.has_layer_inputs()) {
+    throw InvalidArgument("tokens_law",
+                          "be another than sampled for models whose layers read more than the "
+                          "tokens that enter them");
+  }
   if (tokens.ids.empty()) throw InvalidArgument("ids", "have at least one token to draw");
   const Index room = content_length(tokens, length);
   const auto sequences = static_cast<std::size_t>(count);

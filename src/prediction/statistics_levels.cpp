@@ -146,9 +146,9 @@ void StatisticsLevels::enter_passage() {
     if (walk_length() != walk) kernel_ = centred_kernel(theory_tokens(walk_length()));
   }
   pass_.read[passage].resize(model_->heads() * model_->rules(layer).value_width, rows_.length());
-  states_.push_back(states_of(weights_, pass_.tokens[passage]));
+  states_.push_back(pass_.states(weights_, passage));
   if (states_.size() < passages_.size()) return;
-  correlations_ = correlations_of(states_, rows_.sinks());
+  correlations_ = correlations_of(key_states(weights_, states_), rows_.sinks());
 }
 
 HeadMeasures StatisticsLevels::run_passages(HeadStates& states) {

@@ -74,6 +74,8 @@ class Attention:
     heads: str = "num_attention_heads"  # key of the configuration
     key_heads: str = ""
     head_width: str = "head_dim"
+    full: tuple = ()  # keys in place of these two in layers without a sliding window, where the configuration has them
+    shared_keys: str = ""  # key of the number of last layers that use the keys of the last layer of their kind before them
     width: str = "hidden_size"
     default_heads: int = 0  # where the configuration has no count
     scale: str = ""  # key of the configuration with the scale of the logits itself
@@ -236,6 +238,16 @@ _LFM2 = replace(
 _QWEN35 = replace(
     _llama(gains="plus_one", usual=(("attn_output_gate", True),), **_NORMS), layout="gated", rotary=0.25
 )
+# Logits are not divided by sqrt(d_h).
+_GEMMA4 = _llama(
+    query_scalar=1,
+    windows=True,
+    window=512,
+    window_every=6,
+    full=("num_global_key_value_heads", "global_head_dim"),
+    shared_keys="num_kv_shared_layers",
+    **_NORMS,
+)
 _GRANITE = _llama(query_scalar=1, scale="attention_multiplier")  # logits are not divided by sqrt(d_h)
 
 # Types of config.json whose conventions are known. Another one is refused, whatever the names of its tensors.
@@ -361,6 +373,9 @@ TYPES = {
             ),
         ),
     ),
+    "gemma4_text": (_GEMMA4,),
+    "gemma4": (replace(_GEMMA4, parts=("gemma4_text",)),),
+    "gemma4_unified": (replace(_GEMMA4, parts=("gemma4_unified_text",)),),
     "llava": (_llama(default_heads=32, parts=("llama", "mistral", "qwen2")),),
     "mistral3": (_llama(parts=("mistral", "ministral3")),),
     "qwen2_5_vl": (_llama(parts=("qwen2_5_vl_text",)),),
@@ -617,6 +632,7 @@ def _names_in(weights, attention, prefix, layer, keys):
             raise ValueError(f"'{name}' must be among the tensors, beside '{whole(attention.query)}': found none")
         return name
 
+    key_layer = _key_layer(attention, keys, layer)
     is_bare = attention.bare_first and layer == 0
     after = attention.norm_first and keys.get(attention.norm_first) is False
     gain = "" if is_bare else needed(attention.gain)
@@ -627,11 +643,11 @@ def _names_in(weights, attention, prefix, layer, keys):
     input_norm = whole(attention.first_input_norm) if layer == 0 else whole(attention.input_norm, layer - 1)
     return {
         "query": needed(attention.query),
-        "key": needed(attention.key or attention.query),
+        "key": needed(attention.key or attention.query, key_layer),
         "gain": "" if after else gain,
-        "key_gain": "" if after else needed(attention.key_gain) or gain,
+        "key_gain": "" if after else needed(attention.key_gain) or gain and needed(attention.gain, key_layer),
         "query_norm": needed(attention.query_norm) if has_norms else "",
-        "key_norm": needed(attention.key_norm) if has_norms else "",
+        "key_norm": needed(attention.key_norm, key_layer) if has_norms else "",
         "query_latent": needed(attention.query_latent),
         "query_latent_gain": needed(attention.query_latent_gain),
         "key_latent": needed(attention.key_latent),
@@ -691,13 +707,13 @@ def _scale_of_turned(attention, keys, layer, head_width):
         return turned, 1.0, True
     kinds = [scaling] if not any(isinstance(it, dict) for it in scaling.values()) else list(scaling.values())
     types = {(it.get("rope_type") or it.get("type") or "default") for it in kinds if isinstance(it, dict)}
-    if types <= {"default", "mrope", "dynamic", "linear", "llama3"}:
+    if types <= {"default", "mrope", "dynamic", "linear", "llama3", "proportional"}:
         return turned, 1.0, True
     [kind, *others] = sorted(types)
     if others or attention.windows or kind not in ("yarn", "longrope", "su"):
         raise ValueError(
-            "the rotary scaling must be default, mrope, dynamic, linear, llama3, or, in layers that are all alike, yarn "
-            f"or longrope, since others may multiply the logits: found {_quoted(sorted(types))}"
+            "the rotary scaling must be default, mrope, dynamic, linear, llama3, proportional, or, in layers that are all "
+            f"alike, yarn or longrope, since others may multiply the logits: found {_quoted(sorted(types))}"
         )
     return turned, _logit_factor(kind, scaling, keys), True
 
@@ -714,6 +730,24 @@ def _has_window(attention, keys, layer):
         return layer >= before
     every = keys.get("sliding_window_pattern", attention.window_every)
     return (layer + 1) % every != 0 if every else None
+
+
+def _key_layer(attention, keys, layer):
+    """The layer whose keys a layer uses."""
+    shared = keys.get(attention.shared_keys) if attention.shared_keys else None
+    first = keys.number(attention.layers) - shared if shared else layer + 1
+    if layer < first:
+        return layer
+    kind = _has_window(attention, keys, layer)
+    return next((it for it in reversed(range(first)) if _has_window(attention, keys, it) == kind), layer)
+
+
+def _of_layer(attention, keys, layer):
+    """With the keys of the configuration for its kind of attention."""
+    if not attention.full or _has_window(attention, keys, layer):
+        return attention
+    names = zip(("key_heads", "head_width"), attention.full)
+    return replace(attention, **{field: key for field, key in names if keys.get(key) is not None})
 
 
 def _logit_factor(kind, scaling, keys):
@@ -838,8 +872,10 @@ def _plan(weights, config, attentions):
         prefix, layers = _find_layers(weights, attention, keys)
         if not layers:
             continue
-        common = _head_width_of(weights, attention, prefix, layers, keys)
-        plan += [_plan_layer(weights, attention, prefix, layer, keys, common) for layer in layers]
+        for layer in layers:
+            own = _of_layer(attention, keys, layer)
+            common = _head_width_of(weights, own, prefix, layers, keys)
+            plan.append(_plan_layer(weights, own, prefix, layer, keys, common))
     if not plan:
         names = sorted(weights)
         shown = _quoted(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -732,6 +732,123 @@ class Gemma3(Gemma2):
     keys = {**Gemma.keys, "attention.sliding_window": uint32(8), "rope.freq_base": float32(1e6)}
 
 
+class Gemma4(Gemma):
+    """Each third layer has no window, but wider heads, whose values are the keys; a factor of what leaves a layer."""
+
+    architecture, norms, head_norms = "gemma4", Gemma2.norms, Gemma3.head_norms
+    full_width, full_key_heads, sharing, inputs = 128, 1, 0, 0
+    keys_are_values = True
+
+    def __init__(self, kind, size):
+        full = [layer % 3 == 2 for layer in range(size.layers)]
+        self.keys = {
+            **self.keys,
+            "attention.head_count_kv": array(
+                5, [struct.pack("<i", self.full_key_heads if it else size.key_heads) for it in full]
+            ),
+            "attention.key_length": uint32(self.full_width),
+            "attention.value_length": uint32(self.full_width),
+            "attention.key_length_swa": uint32(size.head_width),
+            "attention.value_length_swa": uint32(size.head_width),
+            "attention.sliding_window": uint32(8),
+            "attention.sliding_window_pattern": array(7, [struct.pack("<?", not it) for it in full]),
+            "attention.shared_kv_layers": uint32(self.sharing),
+            "embedding_length_per_layer_input": uint32(self.inputs),
+            "rope.dimension_count": uint32(self.full_width),
+            "rope.dimension_count_swa": uint32(size.head_width),
+            "rope.freq_base": float32(1e6),
+            "rope.freq_base_swa": float32(1e4),
+            "final_logit_softcapping": float32(3),
+        }
+        super().__init__(kind, size)
+        pairs = self.full_width // 2
+        divisors = np.where(np.arange(pairs) < pairs // 4, 1, 1e30)
+        self.tensors.append(("rope_freqs.weight", (pairs,), "F32", encoded(divisors, "F32")))
+
+    def layer(self, p):
+        layer = int(p.split(".")[1])
+        self.is_full, self.uses_earlier = layer % 3 == 2, layer >= self.size.layers - self.sharing
+        super().layer(p)
+        self.vector(p + "layer_output_scale.weight", (1,), 1.0)
+
+    def head_width(self):
+        return self.full_width if self.is_full else self.size.head_width
+
+    def head_norm_sizes(self):
+        names = self.head_norms[: 1 if self.uses_earlier else 2]
+        return dict.fromkeys(names, self.head_width())
+
+    def attention_matrices(self):
+        size, width = self.size, self.head_width()
+        matrices = {"attn_q": (size.heads * width, size.width)}
+        keys = ((self.full_key_heads if self.is_full else size.key_heads) * width, size.width)
+        if not self.uses_earlier:
+            matrices["attn_k"] = keys
+        if not self.uses_earlier and not (self.is_full and self.keys_are_values):
+            matrices["attn_v"] = keys
+        return matrices
+
+    def matrices(self):
+        return {**super().matrices(), "attn_output": (self.size.width, self.size.heads * self.head_width())}
+
+
+class Gemma4Moe(Gemma4):
+    """Experts beside the MLP, with norms of their own."""
+
+    name = "gemma4-moe"
+    joins = True  # gates and ups are one tensor
+    norms = (*Gemma4.norms, "pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2")
+    keys = {**Gemma4.keys, **Mixtral.keys}
+
+    def mlp_matrices(self):
+        of_experts = Mixtral.mlp_matrices(self)
+        if self.joins:
+            experts, hidden, width = of_experts.pop("ffn_gate_exps")
+            of_experts["ffn_gate_up_exps"] = (experts, 2 * hidden, width)
+            del of_experts["ffn_up_exps"]
+        return {**super().mlp_matrices(), **of_experts}
+
+    def layer(self, p):
+        super().layer(p)
+        self.vector(p + "ffn_gate_inp.scale", (self.size.width,), 4.0)
+        self.vector(p + "ffn_down_exps.scale", (self.size.experts,), 1.0)
+
+
+class Gemma4MoeApart(Gemma4Moe):
+    name, joins = "gemma4-moe-apart", False
+
+
+class Gemma4Small(Gemma4):
+    """Per-layer embeddings; the last layers use earlier keys and values, and have wider MLPs."""
+
+    name, sharing, inputs = "gemma4-small", 3, 48
+    full_key_heads, keys_are_values = 2, False
+
+    def __init__(self, kind, size):
+        wide = [struct.pack("<i", (1 if it < size.layers - self.sharing else 2) * size.hidden) for it in range(size.layers)]
+        self.keys = {**self.keys, "feed_forward_length": array(5, wide)}
+        super().__init__(kind, size)
+        rows = size.layers * self.inputs
+        self.matrix("per_layer_token_embd", (size.vocabulary, rows), 0.3)
+        self.matrix("per_layer_model_proj", (rows, size.width), 0.3)
+        self.norm("per_layer_proj_norm", self.inputs)
+
+    def mlp_matrices(self):
+        size = self.size
+        hidden = size.hidden * (2 if self.uses_earlier else 1)
+        return {
+            "ffn_gate": (hidden, size.width),
+            "ffn_up": (hidden, size.width),
+            "ffn_down": (size.width, hidden),
+            "inp_gate": (self.inputs, size.width),
+            "proj": (size.width, self.inputs),
+        }
+
+    def layer(self, p):
+        super().layer(p)
+        self.norm(p + "post_norm", self.size.width)
+
+
 class Encoder:
     """What llama.cpp needs for the mean of the last layer's tokens."""
 

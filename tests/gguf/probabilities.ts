@@ -75,6 +75,10 @@ const ARCHITECTURES: Record<string, Limits> = {
   gemma: GELU_TABLE,
   gemma2: GELU_TABLE,
   gemma3: GELU_TABLE,
+  gemma4: GELU_TABLE,
+  'gemma4-moe': GELU_TABLE,
+  'gemma4-moe-apart': GELU_TABLE,
+  'gemma4-small': GELU_TABLE,
 };
 const TYPES: Record<string, Limits> = { F16: HALF };
 for (const type of ['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'MXFP4']) TYPES[type] = EIGHT_BITS;

@@ -919,6 +919,203 @@ class SeparateLlama4(Llama4):
         return MixtureOfExperts.expert_output(self, p, expert, self.weighted(p, expert, x))
 
 
+class Gemma4(Llama):
+    """Logits are not divided. Layers without a window have wider heads, of which the first pairs turn; their values are
+    the keys before the norm. Values have a norm without gain, layers a factor of what leaves them."""
+
+    widths = {True: 4, False: 8}  # by has_window()
+    config = {
+        "num_attention_heads": HEADS,
+        "rms_norm_eps": 1e-3,
+        "model_type": "gemma4_text",
+        "hidden_activation": "gelu_pytorch_tanh",
+        "head_dim": 4,
+        "global_head_dim": 8,
+        "num_key_value_heads": 2,
+        "num_global_key_value_heads": 1,
+        "attention_k_eq_v": True,
+        "final_logit_softcapping": 3.0,
+        "sliding_window": 3,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "rope_parameters": {
+            "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5, "rope_theta": 100.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10.0},
+        },
+        "use_bidirectional_attention": "vision",
+        "tie_word_embeddings": True,
+    }
+    norms = Gemma2.norms
+    activation = staticmethod(gelu_tanh)
+
+    def has_window(self, layer):
+        return self.config["layer_types"][layer] == "sliding_attention"
+
+    def key_heads(self, layer):
+        return self.config["num_key_value_heads" if self.has_window(layer) else "num_global_key_value_heads"]
+
+    def key_layer(self, layer):
+        return layer
+
+    def add_attention(self, p, groups):
+        layer = layer_of(p)
+        width, groups = self.widths[self.has_window(layer)], self.key_heads(layer)
+        self.add_linear(p + "q_proj", HEADS * width, WIDTH)
+        self.add_norm(p + "q_norm", width)
+        self.add_linear(p + "o_proj", WIDTH, HEADS * width)
+        if self.key_layer(layer) != layer:
+            return
+        self.add_linear(p + "k_proj", groups * width, WIDTH)
+        self.add_norm(p + "k_norm", width)
+        if self.has_window(layer) or not self.config["attention_k_eq_v"]:
+            self.add_linear(p + "v_proj", groups * width, WIDTH)
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        self.tensor(p.removesuffix("mlp.") + "layer_scalar", [1], 0.3, 1.0)
+
+    def embedded(self, ids):
+        return super().embedded(ids) * math.sqrt(WIDTH)
+
+    def root_mean_square(self, x):
+        return np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["rms_norm_eps"])
+
+    def turned(self, p, x):
+        kind = self.config["rope_parameters"][self.config["layer_types"][layer_of(p)]]
+        half = x.shape[-1] // 2
+        frequencies = kind["rope_theta"] ** (-np.arange(half) / half)
+        frequencies[int(kind.get("partial_rotary_factor", 1) * half) :] = 0
+        z = (x[..., :half] + 1j * x[..., half:]) * turns(frequencies, len(x))
+        return np.concatenate([z.real, z.imag], axis=-1)
+
+    def keys_and_values(self, p, x):
+        width = self.widths[self.has_window(layer_of(p))]
+        k = self.linear(p + "k_proj", x).reshape(len(x), -1, width)
+        has_values = p + "v_proj.weight" in self.w
+        v = self.linear(p + "v_proj", x).reshape(len(x), -1, width) if has_values else k
+        return self.turned(p, self.rms_norm(p + "k_norm", k)), v / self.root_mean_square(v)
+
+    def read(self, p, x):
+        layer = layer_of(p)
+        q = self.linear(p + "q_proj", x).reshape(len(x), HEADS, -1)
+        q = self.turned(p, self.rms_norm(p + "q_norm", q))
+        if self.key_layer(layer) == layer:
+            self.shared[layer] = self.keys_and_values(p, x)
+        return attend(q, *self.shared[self.key_layer(layer)], 1.0, reach=self.reach(layer))
+
+    def attention(self, p, x):
+        return self.linear(p + "o_proj", self.read(p, x))
+
+    def feed_forward(self, p, x):
+        return self.mlp(p + "mlp.", self.rms_norm(p + "pre_feedforward_layernorm", x))
+
+    def block(self, p, x):
+        y = self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        x = x + self.rms_norm(p + "post_attention_layernorm", y)
+        x = x + self.rms_norm(p + "post_feedforward_layernorm", self.feed_forward(p, x))
+        return self.with_input(p, x) * self.w[p + "layer_scalar"]
+
+    def with_input(self, p, x):
+        return x
+
+    def result(self):
+        self.shared = {}
+        return super().result()
+
+    def logits(self, x):
+        cap = self.config["final_logit_softcapping"]
+        return cap * np.tanh(super().logits(x) / cap)
+
+
+class Gemma4Moe(Gemma4):
+    """Experts beside the MLP, with norms of their own; the router reads the tokens through a norm of its own."""
+
+    experts, hidden = 4, 6
+    config = {**Gemma4.config, "enable_moe_block": True, "num_experts": 4, "top_k_experts": 2}
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        p = p.removesuffix("mlp.")
+        for name in ("pre_feedforward_layernorm_2", "post_feedforward_layernorm_1", "post_feedforward_layernorm_2"):
+            self.add_norm(p + name)
+        self.add_linear(p + "router.proj", self.experts, WIDTH)
+        self.tensor(p + "router.scale", [WIDTH], 1.5, 3.0)
+        self.tensor(p + "router.per_expert_scale", [self.experts], 0.4, 1.0)
+        self.tensor(p + "experts.gate_up_proj", [self.experts, 2 * self.hidden, WIDTH], 0.6)
+        self.tensor(p + "experts.down_proj", [self.experts, WIDTH, self.hidden], 0.6)
+
+    def mixture(self, p, x, states):
+        """For one token and the states that the experts read."""
+        routed = x / self.root_mean_square(x) * self.w[p + "router.scale"] / math.sqrt(WIDTH)
+        weights = softmax(self.linear(p + "router.proj", routed))
+        chosen = np.argsort(-weights)[: self.config["top_k_experts"]]
+        sum_ = np.zeros(WIDTH)
+        for expert in chosen:
+            gate, up = np.split(self.w[p + "experts.gate_up_proj"][expert] @ states, 2)
+            output = self.w[p + "experts.down_proj"][expert] @ (gelu_tanh(gate) * up)
+            weight = weights[expert] / weights[chosen].sum() * self.w[p + "router.per_expert_scale"][expert]
+            sum_ += weight * output
+        return sum_
+
+    def feed_forward(self, p, x):
+        dense = self.rms_norm(p + "post_feedforward_layernorm_1", super().feed_forward(p, x))
+        states = self.rms_norm(p + "pre_feedforward_layernorm_2", x)
+        sparse = np.array([self.mixture(p, *token) for token in zip(x, states)])
+        return dense + self.rms_norm(p + "post_feedforward_layernorm_2", sparse)
+
+
+class SmallGemma4(Gemma4):
+    """Per-layer embeddings; the last layers use the keys and values of earlier ones, and have wider MLPs."""
+
+    depth, inputs = 5, 3
+    config = {
+        **Gemma4.config,
+        "num_hidden_layers": 5,
+        "layer_types": ["sliding_attention", "full_attention"] * 2 + ["full_attention"],
+        "num_global_key_value_heads": None,
+        "attention_k_eq_v": False,
+        "num_kv_shared_layers": 3,
+        "use_double_wide_mlp": True,
+        "hidden_size_per_layer_input": 3,
+    }
+
+    def key_heads(self, layer):
+        return self.config["num_key_value_heads"]
+
+    def key_layer(self, layer):
+        return layer if layer < 2 else (0 if self.has_window(layer) else 1)
+
+    def build(self):
+        super().build()
+        self.tensor("model.embed_tokens_per_layer.weight", [VOCABULARY, self.depth * self.inputs], 1.0)
+        self.add_linear("model.per_layer_model_projection", self.depth * self.inputs, WIDTH)
+        self.add_norm("model.per_layer_projection_norm", self.inputs)
+
+    def add_mlp(self, p):
+        hidden = HIDDEN if self.key_layer(layer_of(p)) == layer_of(p) else 2 * HIDDEN
+        for name in ("gate_proj", "up_proj"):
+            self.add_linear(p + name, hidden, WIDTH)
+        self.add_linear(p + "down_proj", WIDTH, hidden)
+        p = p.removesuffix("mlp.")
+        self.tensor(p + "layer_scalar", [1], 0.3, 1.0)
+        self.add_linear(p + "per_layer_input_gate", self.inputs, WIDTH)
+        self.add_linear(p + "per_layer_projection", WIDTH, self.inputs)
+        self.add_norm(p + "post_per_layer_input_norm")
+
+    def embedded(self, ids):
+        x = super().embedded(ids)
+        own = self.w["model.embed_tokens_per_layer.weight"][ids] * math.sqrt(self.inputs)
+        projected = self.linear("model.per_layer_model_projection", x) / math.sqrt(WIDTH)
+        by_layer = (len(ids), self.depth, self.inputs)
+        projected = self.rms_norm("model.per_layer_projection_norm", projected.reshape(by_layer))
+        self.layer_inputs = (projected + own.reshape(by_layer)) / math.sqrt(2)
+        return x
+
+    def with_input(self, p, x):
+        gate = gelu_tanh(self.linear(p + "per_layer_input_gate", x))
+        y = self.linear(p + "per_layer_projection", gate * self.layer_inputs[:, layer_of(p)])
+        return x + self.rms_norm(p + "post_per_layer_input_norm", y)
+
+
 class Granite(Llama):
     """Factors of the embeddings, the logits of attention and the branches; the output is divided."""
 
@@ -2202,6 +2399,11 @@ def generate():
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
+        "Gemma 4": [
+            as_text_of("gemma4_unified", of_type("gemma4_unified_text", Gemma4().result()), ()),
+            as_text_of("gemma4", Gemma4Moe().result(), ()),
+            SmallGemma4().result(),
+        ],
         "SmolLM3": [SmolLM3().result()],
         "Cohere": [Cohere().result()],
         "Cohere 2": [Cohere2().result()],

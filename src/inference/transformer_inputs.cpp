@@ -1,0 +1,75 @@
+// Per-layer embeddings: what layers read of the ids of a passage beside its tokens.
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "inference/transformer.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXf;
+
+}  // namespace
+
+void Transformer::read_layer_inputs(const ConfigKeys& keys) {
+  const LayerInputNames& own = names().layer_input;
+  if (own.gate.empty()) return;
+  const std::string name = full_name(own.embeddings), key = "hidden_size_per_layer_input";
+  bool has_gate = keys.number(key, 0, static_cast<double>(kLargestSide)).value_or(0) > 0;
+  for (int layer = 0; layer < layers_; ++layer) has_gate = has_gate || has(own.gate, layer);
+  if (!has_gate && !has(own.embeddings, 0)) return;
+  const auto [tokens, width] = matrix_shape(*tensors_, name);
+  const Index own_width = sides(own.gate, 0)[1];
+  check_width(keys, key, full_name(own.gate), static_cast<std::uint64_t>(own_width));
+  if (tokens < vocabulary_ || width != layers_ * own_width) {
+    refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " must be ",
+                       std::to_string(vocabulary_), " tokens, and ", std::to_string(layers_),
+                       " layers times ", std::to_string(own_width)});
+  }
+  layer_input_width_ = own_width;
+}
+
+MatrixXf Transformer::layer_input(int layer, std::span<const int> ids,
+                                  const MatrixXf& embedded) const {
+  const LayerInputNames& own = names().layer_input;
+  const Index width = layer_input_width_, all = layers_ * width;
+  MatrixXf looked_up(width, embedded.cols());
+  const std::string embeddings = full_name(own.embeddings);
+  for (Index t = 0; t < looked_up.cols(); ++t) {
+    const Index id = ids[static_cast<std::size_t>(t)];
+    read_finite(*tensors_, embeddings, id * all + layer * width, looked_up.col(t).data(), width);
+  }
+  const StoredLinear projection = linear(own.projection, 0, all, embedding_width_);
+  MatrixXf input = projection.part(layer * width, width).read()(embedded);
+  input *= 1 / std::sqrt(static_cast<float>(embedding_width_));
+  input = read_norm_of(full_name(own.norm), width)(std::move(input));
+  const float scale = std::sqrt(static_cast<float>(width));
+  for (Index i = 0; i < input.size(); ++i) {
+    float& entry = input.data()[i];
+    entry = (entry + scale * looked_up.data()[i]) / std::numbers::sqrt2_v<float>;
+  }
+  return input;
+}
+
+void Transformer::read_layer_input(StoredRest& rest, int layer) const {
+  const ForwardNames& text = names();
+  const LayerInputNames& own = text.layer_input;
+  if (has(text.layer_scale, layer)) {
+    rest.norms.layer_scale = read_bias(full_name(text.layer_scale, layer), 1)[0];
+  } else if (has(text.layer_scale, 0)) {
+    refuse_item(full_name(text.layer_scale, layer), "it is missing, though other layers have it");
+  }
+  if (!has_layer_inputs()) return;
+  StoredMlp& maps = rest.layer_input.emplace();
+  maps.up = linear(own.gate, layer, layer_input_width_, width_);
+  maps.down = linear(own.output, layer, width_, layer_input_width_);
+  rest.norms.layer_input_norm = read_norm(own.output_norm, layer);
+}
+
+}  // namespace eigenscope
