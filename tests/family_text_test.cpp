@@ -88,7 +88,12 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
           "[families]") {
   std::vector<const Json*> last;
   for (const auto& [family, models] : all_models().items()) last.push_back(&models.back());
-  last.push_back(&models_of("Gemma 4").front());  // without what its last one has
+  // Without what their last ones have.
+  for (const char* const family : {"Gemma 4", "Granite 4"}) {
+    const Json& models = models_of(family);
+    last.push_back(&models[models.size() - 3]);
+    last.push_back(&models[models.size() - 2]);
+  }
   for (const Json* const one : last) {
     const Json& expected = *one;
     CAPTURE(expected.at("config").dump());
@@ -256,6 +261,28 @@ TEST_CASE("a layer with an adapter, another norm or without a known model type i
   const auto spiral = [](TinyModel&, Json& c) { c["rope_scaling"] = {{"rope_type", "spiral"}}; };
   check_failure(refusal("LLaMA", spiral), "rope_scaling.rope_type", "must be one of default",
                 "found 'spiral'");
+}
+
+TEST_CASE("a state space has the widths of config.json and its convolution", "[families]") {
+  const auto with = [](const char* key, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[key] = value; };
+  };
+  const std::string mamba = "model.layers.0.mamba.";
+  CHECK(refusal("Granite 4", with("mamba_n_heads", 3)).item == "mamba_n_heads");
+  CHECK(refusal("Granite 4", with("mamba_d_state", 6)).item == "mamba_d_state");
+  check_failure(refusal("Granite 4", with("mamba_n_groups", 3)), mamba + "conv1d.weight",
+                "two states of 3 groups");
+  CHECK(refusal("Granite 4", with("mamba_conv_bias", false)).item == "mamba_conv_bias");
+  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({0.001, 100}))).item ==
+        "time_step_limit.0");
+  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({0.0, 100}))).item ==
+        "time_step_limit.1");
+  check_failure(refusal("Granite 4", with("layer_types", Json::array({"attention", "attention"}))),
+                "layer_types.0", "the layer has no heads");
+  const auto resized = [&](TinyModel& model, Json&) { model.add(mamba + "D", {5}, 1); };
+  check_failure(refusal("Granite 4", resized), mamba + "D", "must have 4 numbers");
+  const auto twice = [&](TinyModel& model, Json&) { model.add(mamba + "A", {4}, 1); };
+  CHECK(refusal("Granite 4", twice).item == mamba + "A");
 }
 
 TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of config.json",

@@ -232,13 +232,15 @@ struct LayerInputNames {
 enum class TokenMixing {
   none,
   convolution,  ///< gated short convolution (Liquid AI, 2025, arXiv:2511.23404): C * conv(B * x) of [B | C | x]
-  delta_rule,  ///< gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464)
+  delta_rule,   ///< gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464)
+  state_space,  ///< Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060)
 };
 
 /// Layers without heads that stand between the others, with the same norms, MLP and skip connections.
 struct MixerNames {
   TokenMixing mixing = TokenMixing::none;
-  /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads.
+  /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads; of a state
+  /// space [z | x | B | C | steps].
   std::string_view input = {};
   /// Of the delta rule: gates, write rates and steps of all heads.
   std::string_view gate = {}, write = {}, step = {};
@@ -246,9 +248,13 @@ struct MixerNames {
   /// rates and steps in another; a file has these or those.
   std::string_view states_by_key = {}, rates_by_key = {};
   std::string_view convolution = {};  ///< channels x 1 x width, causal, perhaps with a bias
-  /// Of the delta rule, by head of its values: the logarithm of the rate of decay or, in GGUF, minus the rate; a bias of
-  /// the steps; and the gain of the norm of what a head reads.
+  /// Of the delta rule, by head of its values, and of a state space, by head: the logarithm of the rate of decay or, in
+  /// GGUF, minus the rate; a bias of the steps; and the gain of the norm of what a head reads, or all heads.
   std::string_view log_rate = {}, minus_rate = {}, step_bias = {}, norm = {};
+  std::string_view skip =
+      {};  ///< of a state space, by head: a factor of the values that are added to what it reads
+  std::string_view groups =
+      {};  ///< key of the count of groups of heads that share B and C, 1 where it is left out
   std::string_view output = {};  ///< of what is mixed
 };
 

@@ -386,8 +386,8 @@ constexpr Family granite_shared() {
   return row;
 }
 
-// Attention in some of the layers or in all, with positions where config.json says so. Without experts the shared one
-// is an MLP.
+// Attention in some of the layers, or in all, and a state space in the others, with positions where config.json says
+// so. Without experts the shared one is an MLP.
 constexpr Family granite_hybrid() {
   Family row = variant(granite_shared(), "Granite 4", " granitemoehybrid ");
   row.rotary = {.chosen = {"position_embedding_type", "rope"}};
@@ -395,6 +395,16 @@ constexpr Family granite_hybrid() {
   row.text.mlp_up = row.text.experts.shared.up;
   row.text.mlp_down = row.text.experts.shared.down;
   row.text.fused_gate = true;
+  row.mixer = {.mixing = TokenMixing::state_space,
+               .input = "layers.{n}.mamba.in_proj.weight",
+               .convolution = "layers.{n}.mamba.conv1d.weight",
+               .log_rate = "layers.{n}.mamba.A_log",
+               .minus_rate = "layers.{n}.mamba.A",
+               .step_bias = "layers.{n}.mamba.dt_bias",
+               .norm = "layers.{n}.mamba.norm.weight",
+               .skip = "layers.{n}.mamba.D",
+               .groups = "mamba_n_groups",
+               .output = "layers.{n}.mamba.out_proj.weight"};
   return row;
 }
 

@@ -48,6 +48,9 @@ constexpr NamePairs kMixtral =
     " ffn_gate_inp=block_sparse_moe.gate ffn_gate_exps=block_sparse_moe.experts.{e}.w1 "
     "ffn_up_exps=block_sparse_moe.experts.{e}.w3 ffn_down_exps=block_sparse_moe.experts.{e}.w2 "
     "exp_probs_b.bias=block_sparse_moe.e_score_correction_bias ";
+constexpr NamePairs kMamba2 =
+    " ssm_in=mamba.in_proj ssm_conv1d=mamba.conv1d ssm_a=mamba.A ssm_d=mamba.D "
+    "ssm_dt.bias=mamba.dt_bias ssm_norm=mamba.norm ssm_out=mamba.out_proj ";
 constexpr NamePairs kGraniteMixture =
     " ffn_gate_inp=block_sparse_moe.router.layer ffn_gate_exps=block_sparse_moe.input_linear| "
     "ffn_up_exps=block_sparse_moe.input_linear| ffn_down_exps=block_sparse_moe.output_linear "
@@ -78,7 +81,6 @@ constexpr NamePairs kPhi =
     " output_norm=model.final_layernorm attn_output=self_attn.dense ffn_up=mlp.fc1 "
     "ffn_down=mlp.fc2 ";
 constexpr NamePairs kFusedGate = " ffn_up=mlp.gate_up_proj ";
-constexpr NamePairs kPostNorm = " post_attention_norm=post_attention_layernorm ";
 constexpr NamePairs kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
     "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
@@ -345,8 +347,10 @@ constexpr std::array kConverted{
               .neighbours = true},
     Converted{.name = "granitehybrid",
               .model_type = "granitemoehybrid",
-              .names = {kGraniteMixture},
-              .neighbours = true},
+              .names = {kGraniteMixture, kMamba2},
+              .neighbours = true,
+              .keys = {" ssm.group_count=mamba_n_groups ssm.state_size=mamba_d_state "
+                       "ssm.time_step_rank=mamba_n_heads "}},
     Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = {kGptOss}},
     Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = {kMixtral}},
     // Their pairs are neighbours in Hugging Face's order too.

@@ -27,7 +27,7 @@ constexpr std::array kParts{
          {".self_attn.embed_q.", ".self_attn.unembed_out."}},
     Part{"state-space or recurrent layers",
          {".A_log", ".time_decay"},
-         [](const Family& family) { return family.mixer.mixing == TokenMixing::delta_rule; }},
+         [](const Family& family) { return !family.mixer.log_rate.empty(); }},
 };
 constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
 constexpr Part kGgufAdapter{"an adapter of llama.cpp", {".weight.lora_a", ".weight.lora_b"}};

@@ -87,6 +87,39 @@ MatrixXf CausalConvolution::operator()(const float* x, Index leading, Index leng
   return y;
 }
 
+MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf&) const {
+  const Index width = heads_.width, states = heads_.states, length = projected.cols();
+  const Index values = heads_.values(), steps = values + heads_.channels();
+  MatrixXf x = weights_.convolution(&projected(values, 0), projected.rows(), length);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = silu(x.data()[i]);
+  MatrixXf read(values, length);
+  std::vector<float> state;
+  for (Index head = 0; head < heads_.heads; ++head) {
+    const Index group = values + head * heads_.groups / heads_.heads * states;
+    state.assign(static_cast<std::size_t>(states * width), 0);
+    for (Index t = 0; t < length; ++t) {
+      const float time = softplus(projected(steps + head, t) + weights_.step_bias[head]);
+      const float decay = std::exp(-weights_.rate[head] * time);
+      const float *const own = &x(head * width, t), *const in = &x(group, t),
+                         *const out = in + heads_.shared();
+      float* const to = &read(head * width, t);
+      for (Index j = 0; j < width; ++j) to[j] = weights_.skip[head] * own[j];
+      for (Index i = 0; i < states; ++i) {
+        float* const row = state.data() + i * width;
+        const float written = time * in[i];
+        for (Index j = 0; j < width; ++j) {
+          row[j] = decay * row[j] + written * own[j];
+          to[j] += out[i] * row[j];
+        }
+      }
+    }
+  }
+  for (Index t = 0; t < length; ++t) {
+    for (Index i = 0; i < values; ++i) read(i, t) *= silu(projected(i, t));
+  }
+  return weights_.norm(std::move(read));
+}
+
 MatrixXf DeltaRule::operator()(const MatrixXf& projected, const MatrixXf&) const {
   const Index keys = heads_.keys * heads_.key_width, values = heads_.values * heads_.value_width;
   const Index length = projected.cols(), gates = 2 * keys + values, rates = gates + values;

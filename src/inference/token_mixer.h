@@ -78,4 +78,38 @@ class DeltaRule final : public TokenMixer {
   Weights weights_;
 };
 
+/// Widths of a state space: heads of the values x, each of a width, and groups of heads that follow one another, whose
+/// inputs B and outputs C they share.
+struct StateSpaceHeads {
+  Eigen::Index heads = 0, width = 0;
+  Eigen::Index groups = 1, states = 0;
+
+  Eigen::Index values() const { return heads * width; }
+  Eigen::Index shared() const { return groups * states; }
+  /// Of the convolution.
+  Eigen::Index channels() const { return values() + 2 * shared(); }
+};
+
+/// Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060), eq. 2 with the steps of its section 2.1: each head has states S (states x
+/// width), and at each position S <- e^(-r d) S + d B x^T, of which it reads C^T S + D x; d = ln(1 + exp(s + step bias)).
+/// What all heads read, times silu(z), has a norm. Projected states are [z | x | B | C | s], of which x, B and C go
+/// through the convolution and silu.
+class StateSpace final : public TokenMixer {
+ public:
+  /// Of the weights of the model.
+  struct Weights {
+    CausalConvolution convolution;
+    Eigen::VectorXf rate, step_bias, skip;  ///< by head: r, of the steps, and D
+    Norm norm;                              ///< of what all heads read
+  };
+  StateSpace(const StateSpaceHeads& heads, Weights weights)
+      : heads_(heads), weights_(std::move(weights)) {}
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                             const Eigen::MatrixXf& read) const override;
+
+ private:
+  StateSpaceHeads heads_;
+  Weights weights_;
+};
+
 }  // namespace eigenscope

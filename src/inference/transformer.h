@@ -198,6 +198,8 @@ class Transformer {
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   /// Widths of the delta rule, by config.json.
   void read_delta_rule(const ConfigKeys& keys);
+  /// Widths of the state spaces, by config.json and the shapes.
+  void read_state_space(const ConfigKeys& keys);
   bool has_skip(int layer) const;
   /// Adds the position embeddings from `row` on.
   void add_positions(std::span<const int> ids, Eigen::Index row, Eigen::MatrixXf& tokens) const;
@@ -228,6 +230,11 @@ class Transformer {
   void read_mixer(StoredRest& rest, int layer) const;
   void read_output_gate(StoredRest& rest, int layer) const;
   void read_delta_rule(StoredRest& rest, int layer) const;
+  void read_state_space(StoredRest& rest, int layer) const;
+  /// All numbers of a tensor, whose sides GGUF may have grouped.
+  Eigen::VectorXf read_flat(std::string_view pattern, int layer, Eigen::Index size) const;
+  /// The rates of decay of the heads of a mixer.
+  Eigen::VectorXf read_rates(int layer, Eigen::Index heads) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
   StoredMlp mlp(const MlpNames& names, int layer) const;
   StoredMlp stacked_mlp(int layer, Eigen::Index expert) const;
@@ -247,6 +254,7 @@ class Transformer {
   float embedding_factor_ = 1, residual_factor_ = 1;
   LatentWidths latent_;
   DeltaHeads delta_heads_;
+  StateSpaceHeads space_;
   RouterRules router_;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;

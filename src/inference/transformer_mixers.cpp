@@ -1,5 +1,7 @@
-// What layers have beside their heads, or in their place: gates of outputs, convolutions and the delta rule.
+// What layers have beside their heads, or in their place: gates of outputs, convolutions, the delta rule and state
+// spaces.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -16,8 +18,22 @@ namespace eigenscope {
 namespace {
 
 using Eigen::Index;
+using Eigen::VectorXf;
 
 constexpr std::uint64_t kMostConvolved = 64;  // positions
+
+/// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON.
+void check_steps(const ConfigKeys& keys) {
+  const std::string list = "time_step_limit";
+  for (const int end : {0, 1}) {
+    const std::string key = element_key(list, end), value = keys.value(key);
+    const bool is_number =
+        !value.empty() && value.find_first_not_of("0123456789.e+-") == value.npos;
+    if (!is_number || (end == 0 && value.find_first_not_of("0.") == value.npos)) continue;
+    refuse_item(keys.path(key), {"it must be ", end == 0 ? "0" : "infinite", " or left out in ",
+                                 keys.name(), ", which has ", value});
+  }
+}
 
 }  // namespace
 
@@ -26,7 +42,7 @@ bool Transformer::has_mixer(int layer) const { return has(match_.family->mixer.o
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   const std::string key = element_key("layer_types", layer);
   const auto kind = keys.text(key);
-  const bool mixes = kind == "conv" || kind == "linear_attention";
+  const bool mixes = kind == "conv" || kind == "linear_attention" || kind == "mamba";
   if (!kind || match_.family->mixer.output.empty() || mixes == has_mixer(layer)) return;
   refuse_item(keys.path(key), {"it is '", shown_name(*kind), "' in ", keys.name(),
                                ", but the layer has ", mixes ? "" : "no ", "heads"});
@@ -66,6 +82,7 @@ void Transformer::read_mixer(StoredRest& rest, int layer) const {
   if (has_heads(layer)) return read_output_gate(rest, layer);
   const MixerNames& names = match_.family->mixer;
   if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
+  if (names.mixing == TokenMixing::state_space) return read_state_space(rest, layer);
   rest.mixer_inputs = {linear(names.input, layer, 3 * width_, width_)};
   rest.mixer = std::make_shared<ShortConvolution>(read_convolution(layer, width_));
   rest.attention_output = linear(names.output, layer, width_, width_);
@@ -88,7 +105,6 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
   const Index keys = heads.keys * heads.key_width, values = heads.values * heads.value_width;
   refuse_both(names.states_by_key, names.input, layer);
   refuse_both(names.rates_by_key, names.write, layer);
-  refuse_both(names.minus_rate, names.log_rate, layer);
   const auto add = [&](std::string_view name, Index outputs) {
     rest.mixer_inputs.push_back(linear(name, layer, outputs, width_));
   };
@@ -119,17 +135,80 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
     add(names.step, heads.values);
   }
   rule.convolution = read_convolution(layer, 2 * keys + values);
-  if (has(names.minus_rate, layer)) {
-    rule.rate = -read_bias(full_name(names.minus_rate, layer), heads.values);
-  } else {
-    rule.rate = read_bias(full_name(names.log_rate, layer), heads.values).array().exp();
-  }
+  rule.rate = read_rates(layer, heads.values);
   rule.step_bias = read_bias(full_name(names.step_bias, layer), heads.values);
   // Its gain is stored as it is also where others are as g - 1.
   rule.norm = {
       NormKind::rms_norm, read_bias(full_name(names.norm, layer), heads.value_width), {}, epsilon_};
   rest.mixer = std::make_shared<DeltaRule>(heads, std::move(rule));
   rest.attention_output = linear(names.output, layer, width_, values);
+}
+
+void Transformer::read_state_space(const ConfigKeys& keys) {
+  const MixerNames& names = match_.family->mixer;
+  int layer = 0;
+  while (has_heads(layer)) ++layer;
+  const std::string bias = full_name(names.step_bias, layer),
+                    convolution = full_name(names.convolution, layer);
+  const TensorInfo &steps = tensors_->tensor(bias), &channels = tensors_->tensor(convolution);
+  const Index values = sides(names.output, layer)[0];
+  space_.heads = steps.shape.size() == 1 ? static_cast<Index>(steps.shape.front()) : 0;
+  space_.groups = static_cast<Index>(keys.integer(names.groups, kLargestSide).value_or(1));
+  const Index rows = channels.shape.empty() ? 0 : static_cast<Index>(channels.shape.front());
+  if (space_.heads == 0 || values % space_.heads != 0 || space_.heads % space_.groups != 0 ||
+      rows <= values || (rows - values) % (2 * space_.groups) != 0) {
+    refuse_item(convolution,
+                {"its shape ", shape_text(channels), " must be that of the ",
+                 std::to_string(values), " values of ", std::to_string(space_.heads),
+                 " heads, and of two states of ", std::to_string(space_.groups), " groups"});
+  }
+  check_steps(keys);
+  space_.width = values / space_.heads;
+  space_.states = (rows - values) / (2 * space_.groups);
+  for (const auto& [key, count] :
+       {std::pair("mamba_n_heads", space_.heads), std::pair("mamba_d_state", space_.states)}) {
+    const auto told = keys.integer(key, kLargestSide);
+    if (!told || *told == static_cast<std::uint64_t>(count)) continue;
+    refuse_item(keys.path(key), {std::to_string(*told), " in ", keys.name(), ", but the file has ",
+                                 std::to_string(count)});
+  }
+}
+
+void Transformer::read_state_space(StoredRest& rest, int layer) const {
+  const MixerNames& names = match_.family->mixer;
+  StateSpace::Weights space;
+  const Index values = space_.values(), channels = space_.channels();
+  rest.mixer_inputs = {linear(names.input, layer, values + channels + space_.heads, width_)};
+  space.convolution = read_convolution(layer, channels);
+  space.rate = read_rates(layer, space_.heads);
+  space.step_bias = read_bias(full_name(names.step_bias, layer), space_.heads);
+  space.skip = read_flat(names.skip, layer, space_.heads);
+  space.norm = {NormKind::rms_norm, read_flat(names.norm, layer, values), {}, epsilon_};
+  rest.mixer = std::make_shared<StateSpace>(space_, std::move(space));
+  rest.attention_output = linear(names.output, layer, width_, values);
+}
+
+VectorXf Transformer::read_rates(int layer, Index heads) const {
+  const MixerNames& names = match_.family->mixer;
+  refuse_both(names.minus_rate, names.log_rate, layer);
+  const bool is_minus = has(names.minus_rate, layer);
+  VectorXf rates = read_flat(is_minus ? names.minus_rate : names.log_rate, layer, heads);
+  for (float& rate : rates) rate = is_minus ? -rate : std::exp(rate);
+  return rates;
+}
+
+VectorXf Transformer::read_flat(std::string_view pattern, int layer, Index size) const {
+  const std::string name = full_name(pattern, layer);
+  const TensorInfo& info = tensors_->tensor(name);
+  std::uint64_t count = 1;
+  for (const std::uint64_t side : info.shape) count *= side;
+  if (count != static_cast<std::uint64_t>(size)) {
+    refuse_item(name, {"its shape ", shape_text(info), " must have ", std::to_string(size),
+                       " numbers, as the other tensors imply"});
+  }
+  VectorXf values(size);
+  read_finite(*tensors_, name, 0, values.data(), size);
+  return values;
 }
 
 CausalConvolution Transformer::read_convolution(int layer, Index channels) const {

@@ -72,6 +72,8 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
   const MixerNames& mixer = match_.family->mixer;
   check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
+  check_biases(keys, "mamba_conv_bias", std::array{mixer.convolution});
+  check_biases(keys, "mamba_proj_bias", std::array{mixer.input, mixer.output});
   check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
@@ -123,7 +125,9 @@ void Transformer::read_config(const ConfigKeys& keys) {
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
   const bool is_hybrid = std::ssize(layers_with_heads_) < layers_;
-  if (is_hybrid && match_.family->mixer.mixing == TokenMixing::delta_rule) read_delta_rule(keys);
+  const TokenMixing mixing = match_.family->mixer.mixing;
+  if (is_hybrid && mixing == TokenMixing::delta_rule) read_delta_rule(keys);
+  if (is_hybrid && mixing == TokenMixing::state_space) read_state_space(keys);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);

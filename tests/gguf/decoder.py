@@ -557,6 +557,41 @@ class GraniteMoeShared(GraniteMoe):
         return {**super().mlp_matrices(), **self.shared_matrices()}
 
 
+class GraniteHybrid(GraniteMoeShared):
+    """A state space in the place of the heads of two layers of three."""
+
+    name = architecture = "granitehybrid"
+    heads, values, state = 8, 512, 32
+    keys = {
+        **GraniteMoeShared.keys,
+        "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
+        "rope.scaling.finetuned": boolean(False),
+        "ssm.conv_kernel": uint32(4),
+        "ssm.state_size": uint32(state),
+        "ssm.group_count": uint32(1),
+        "ssm.time_step_rank": uint32(heads),
+        "ssm.inner_size": uint32(values),
+    }
+
+    def matrices(self):
+        if self.has_heads:
+            return super().matrices()
+        width, into = self.size.width, 2 * self.values + 2 * self.state + self.heads
+        return {"ssm_in": (into, width), "ssm_out": (width, self.values), **self.mlp_matrices()}
+
+    def layer(self, p):
+        self.has_heads = int(p.split(".")[1]) % 3 == 2
+        super().layer(p)
+        if self.has_heads:
+            return
+        self.vector(p + "ssm_conv1d.weight", (self.values + 2 * self.state, 4), 0.3)
+        self.vector(p + "ssm_conv1d.bias", (self.values + 2 * self.state,))
+        self.vector(p + "ssm_a", (self.heads, 1), -1.0)
+        self.vector(p + "ssm_d", (self.heads, 1), 1.0)
+        self.vector(p + "ssm_dt.bias", (self.heads,))
+        self.vector(p + "ssm_norm.weight", (1, self.values), 1.0)
+
+
 class Olmo2(Decoder):
     architecture = "olmo2"
     norms = ("post_attention_norm", "post_ffw_norm")

@@ -27,6 +27,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   mixtral: SINGLE,
   granitemoe: SINGLE,
   'granitemoe-shared': SINGLE,
+  granitehybrid: SINGLE,
   bailingmoe: SINGLE,
   'gpt-oss': SINGLE,
   deepseek2: SINGLE,

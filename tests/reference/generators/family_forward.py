@@ -1214,6 +1214,55 @@ class DenseGranite4(Granite4):
         return np.array([self.gated(p.removesuffix("mlp.") + self.shared, (), token) for token in x])
 
 
+class HybridGranite4(Granite4):
+    """A state space in the place of the heads of some layers, whose heads share their inputs and outputs by group."""
+
+    config = {**Granite4.config, "layer_types": ["mamba", "attention"], "mamba_n_heads": 4, "mamba_d_head": 3}
+    config |= {"mamba_d_state": 5, "mamba_n_groups": 2, "mamba_conv_bias": True, "mamba_proj_bias": False}
+
+    def widths(self):
+        """Of the values of all heads, of the inputs (or outputs) of all groups, and the number of heads."""
+        c = self.config
+        return c["mamba_n_heads"] * c["mamba_d_head"], c["mamba_n_groups"] * c["mamba_d_state"], c["mamba_n_heads"]
+
+    def add_attention(self, p, groups):
+        if self.config["layer_types"][layer_of(p)] == "attention":
+            return super().add_attention(p, groups)
+        p = p.removesuffix("self_attn.") + "mamba."
+        inner, shared, heads = self.widths()
+        self.add_linear(p + "in_proj", 2 * inner + 2 * shared + heads, WIDTH)
+        self.tensor(p + "conv1d.weight", [inner + 2 * shared, 1, 4], 0.6)
+        self.tensor(p + "conv1d.bias", [inner + 2 * shared], 0.4)
+        for name in ("A_log", "dt_bias", "D"):
+            self.tensor(p + name, [heads], 0.5)
+        self.add_norm(p + "norm", inner)
+        self.add_linear(p + "out_proj", WIDTH, inner)
+
+    def attention(self, p, x, scale=None, cap=None):
+        if self.config["layer_types"][layer_of(p)] == "attention":
+            return super().attention(p, x, scale, cap)
+        p = p.removesuffix("self_attn.") + "mamba."
+        inner, shared, heads = self.widths()
+        c, length = self.config, len(x)
+        z, mixed, steps = np.split(self.linear(p + "in_proj", x), [inner, 2 * inner + 2 * shared], axis=1)
+        mixed = silu(causal_convolution(mixed, self.w[p + "conv1d.weight"][:, 0]) + self.w[p + "conv1d.bias"])
+        values, inputs, outputs = np.split(mixed, [inner, inner + shared], axis=1)
+        values = values.reshape(length, heads, c["mamba_d_head"])
+        inputs, outputs = (
+            np.repeat(y.reshape(length, c["mamba_n_groups"], -1), heads // c["mamba_n_groups"], axis=1)
+            for y in (inputs, outputs)
+        )
+        steps = np.log1p(np.exp(steps + self.w[p + "dt_bias"]))
+        decay = np.exp(-np.exp(self.w[p + "A_log"]) * steps)
+        read = np.zeros_like(values)
+        for head in range(heads):
+            state = np.zeros((c["mamba_d_state"], c["mamba_d_head"]))
+            for t in range(length):
+                state = decay[t, head] * state + steps[t, head] * np.outer(inputs[t, head], values[t, head])
+                read[t, head] = outputs[t, head] @ state + self.w[p + "D"][head] * values[t, head]
+        return self.linear(p + "out_proj", self.rms_norm(p + "norm", read.reshape(length, inner) * silu(z)))
+
+
 LATENT = {
     "num_attention_heads": HEADS,
     "num_key_value_heads": HEADS,
@@ -2437,7 +2486,7 @@ def generate():
         "Granite": [Granite().result()],
         "Granite MoE": [GraniteMoe().result()],
         "Granite MoE with a shared expert": [GraniteShared().result()],
-        "Granite 4": [Granite4().result(), DenseGranite4().result()],
+        "Granite 4": [Granite4().result(), DenseGranite4().result(), HybridGranite4().result()],
         "Latent attention": [
             DeepseekV3().result(),
             as_text_of("kimi_k25", of_type("kimi_k2", DeepseekV3().result()), ()),
