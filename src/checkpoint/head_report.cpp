@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checkpoint/logit_bound.h"
+#include "propagation/theory_range.h"
 #include "spectrum/directionality.h"
 #include "support/error.h"
 
@@ -73,18 +74,14 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
                                             ", but the token embeddings have " +
                                             std::to_string(covariance->rows()));
   }
-  try {
+  return within_theory(name_of(factors), [&] {
     const FactorProducts products =
         covariance == nullptr
             ? products_of(factors)
             : products_of_factors(factors.query.template cast<double>(),
                                   factors.key.template cast<double>(), *covariance);
     return report_products(factors, products, kernel, settings);
-  } catch (const InvalidArgument& refusal) {
-    throw FormatError(
-        name_of(factors),
-        std::string("its traces are out of the range of the theory: ") + refusal.what());
-  }
+  });
 }
 
 }  // namespace

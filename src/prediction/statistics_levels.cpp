@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "prediction/levels.h"
+#include "propagation/theory_range.h"
 #include "simulation/gaussian_rows.h"
-#include "support/error.h"
 
 namespace eigenscope {
 namespace {
@@ -74,17 +74,14 @@ double logit_bound(const LayerWeights& weights, const LayerRules& rules, int hea
 /// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
 HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, int layer,
                      int number) {
-  try {
+  const std::string name = "layer " + std::to_string(layer) + " head " + std::to_string(number);
+  return within_theory(name, [&]() -> HeadTheory {
     const FactorProducts products =
         products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
     const SpectralMoments moments = moments_of_products(products);
     const double temperature = std::sqrt(static_cast<double>(head.query.rows()));
     return {moments, propagate(kernel, moments.traces, temperature).localization};
-  } catch (const InvalidArgument& refusal) {
-    throw FormatError(
-        "layer " + std::to_string(layer) + " head " + std::to_string(number),
-        std::string("its traces are out of the range of the theory: ") + refusal.what());
-  }
+  });
 }
 
 }  // namespace

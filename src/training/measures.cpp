@@ -7,6 +7,7 @@
 #include "attention/attention.h"
 #include "collapse/geometry.h"
 #include "propagation/propagation.h"
+#include "propagation/theory_range.h"
 #include "spectrum/eigenvalues.h"
 #include "spectrum/traces.h"
 #include "spectrum/weighted_spectrum.h"
@@ -87,17 +88,14 @@ Spectrum spectrum_of(const HeadFactors& factors, const CentredKernel& kernel) {
   if (!factors.query.allFinite() || !factors.key.allFinite()) {
     throw FormatError(name, "its weights are not finite");
   }
-  try {
+  return within_theory(name, [&]() -> Spectrum {
     const FactorProducts products = products_of_factors(factors.query, factors.key);
     const SpectralMoments moments = moments_of_products(products);
     const double temperature = std::sqrt(static_cast<double>(factors.query.cols()));
     return {moments, variance_modulus(eigenvalues_of_matrix(products.core), moments.width),
             propagate(kernel, moments.traces, temperature).localization,
             largest_singular_value(products)};
-  } catch (const InvalidArgument& refusal) {
-    throw FormatError(
-        name, std::string("its traces are out of the range of the theory: ") + refusal.what());
-  }
+  });
 }
 
 // The change of W in a step.
