@@ -560,10 +560,14 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
                      .gain = "backbone.layers.{n}.norm.weight",
                      .key_heads = 1};
   check(mamba);
-  for (const auto& [family, type] :
-       {std::pair{"Gemma 3n", "gemma3n_text"}, std::pair{"Gemma 4", "gemma4_text"},
-        std::pair{"Gemma 4", "embedding_gemma2_text"}}) {
-    Model undivided = head_normed(family, type, R"(,"rope_scaling":null)");
+  const std::string kinds =
+      R"(,"rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":1e6},
+                             "sliding_attention":{"rope_type":"default","rope_theta":1e4}})";
+  for (const auto& [family, type, keys] :
+       {std::tuple{"Gemma 3n", "gemma3n_text", std::string(R"(,"rope_scaling":null)")},
+        std::tuple{"Gemma 4", "gemma4_text", kinds},
+        std::tuple{"Gemma 4", "embedding_gemma2_text", kinds}}) {
+    Model undivided = head_normed(family, type, keys);
     undivided.stacks[0].scale = 2;
     check(undivided);
   }
@@ -604,9 +608,10 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
         std::tuple{&llama, "GLM-V", "glm_ocr_text", "partial_rotary_factor",
                    R"(,"partial_rotary_factor":1)"},
         std::tuple{
-            &head_normed, "Gemma 4", "gemma4_unified_text", "rope_scaling",
-            R"(,"num_hidden_layers":2,"rope_parameters":{"full_attention":{"rope_type":"default"},
-                       "sliding_attention":{"rope_type":"default"}})"}}) {
+            &head_normed, "Gemma 4", "gemma4_unified_text",
+            "rope_parameters.sliding_attention.rope_type",
+            R"(,"num_hidden_layers":2,"rope_parameters":{"full_attention":{"rope_type":"default",
+                       "rope_theta":9},"sliding_attention":{"rope_type":"default","rope_theta":9}})"}}) {
     const HeadSettings turned{.offset = {1}};
     const auto item = [&](const Model& model) {
       const Config config = Config::parse(model.config);
@@ -1468,7 +1473,8 @@ TEST_CASE("layers without a window have heads of another width, and last layers 
       "num_global_key_value_heads":1,"num_hidden_layers":4,"num_kv_shared_layers":2,
       "layer_types":["sliding_attention","full_attention","sliding_attention","full_attention"],
       "rope_parameters":{"full_attention":{"rope_type":"proportional","rope_theta":100,
-      "partial_rotary_factor":0.5},"sliding_attention":{"rope_theta":10}})";
+      "partial_rotary_factor":0.5},
+      "sliding_attention":{"rope_type":"default","rope_theta":10,"partial_rotary_factor":0.5}})";
   SafetensorsWriter file;
   for (int layer = 0; layer < 4; ++layer) {
     const std::string name = "model.layers." + std::to_string(layer) + ".";

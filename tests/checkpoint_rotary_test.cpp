@@ -371,8 +371,15 @@ TEST_CASE("layers of a sliding window have a base of their own") {
   };
   const std::string count = R"(,"num_hidden_layers":6)";
   CHECK(full_layers(R"("model_type":"gemma3n_text")" + count) == std::vector{4});
-  CHECK(full_layers(R"("model_type":"gemma4_text","sliding_window_pattern":4)" + count) ==
-        std::vector{3, 5});
+  const std::string gemma4 =
+      R"("model_type":"gemma4_text","rope_parameters":{"full_attention":{"rope_type":"default",
+      "rope_theta":1e6},"sliding_attention":{"rope_type":"default","rope_theta":1e4}})" +
+      count;
+  CHECK(full_layers(gemma4 + R"(,"sliding_window_pattern":4)") == std::vector{3, 5});
+  // The last one also where its type is another.
+  const std::string windowed = R"("sliding_attention")";
+  CHECK(full_layers(gemma4 + R"(,"layer_types":[)" + windowed + R"(,"full_attention",)" + windowed +
+                    "," + windowed + "," + windowed + "," + windowed + "]") == std::vector{1, 5});
 }
 
 TEST_CASE("layers of SmolLM3 that turn nothing are those of its list, or each fourth one") {

@@ -312,6 +312,22 @@ TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of co
                 first + "per_layer_input_gate.weight", "'hidden_size_per_layer_input'");
   CHECK(refusal("Gemma 4", with("use_bidirectional_attention", "all")).item ==
         "use_bidirectional_attention");
+  const std::string router = second + "router.proj.weight";
+  check_failure(refusal("Gemma 4", with("enable_moe_block", true)), first + "router.proj.weight",
+                "it is missing, though 'enable_moe_block'");
+  const auto routed = [&](TinyModel& model, Json&) { model.add(router, {4, 16}, 1); };
+  check_failure(refusal("Gemma 4", routed), router, "must not be there unless");
+  const auto biased = [](const std::string& name, std::uint64_t size) {
+    return [=](TinyModel& model, Json&) { model.add(name, {size}, 1); };
+  };
+  CHECK(refusal("Gemma 4", biased(second + "self_attn.o_proj.bias", 16)).item == "attention_bias");
+  CHECK(refusal("Gemma 4", biased(second + "per_layer_projection.bias", 16)).item == "mlp_bias");
+  check_failure(refusal("Gemma 4", with("num_kv_shared_layers", 4)), "num_kv_shared_layers",
+                "has the kind of layer");
+  CHECK(refusal("Gemma 4", [](TinyModel&, Json& c) { c.erase("sliding_window"); }).item ==
+        "sliding_window");
+  CHECK(refusal("Gemma 4", [](TinyModel&, Json& c) { c.erase("rope_parameters"); }).item ==
+        "rope_parameters.sliding_attention.rope_type");
 }
 
 TEST_CASE("what needs the tokens of one layer alone refuses keys of an earlier one", "[families]") {

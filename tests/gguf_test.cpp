@@ -1599,6 +1599,13 @@ TEST_CASE("layers of Gemma 4 in GGUF have their own widths, key heads and angles
   CHECK(refused({1, 8}, 4) == "rope_freqs.weight");
   CHECK(refused({1e30F, 1}, 4) == "rope_freqs.weight");
   CHECK(refused({1, 1e30F}, 2) == "gemma4.rope.dimension_count_swa");
+  GgufWriter scaled = model({1, 1e30F}, 4);
+  scaled.number("gemma4.rope.scaling.factor", 4).tensor("a", {1}, 0, Bytes(4));
+  CHECK(failure_of([&] { read_config(files_of(scaled)); }).item == "gemma4.rope.scaling.factor");
+  const auto read = read_config(files_of(file));
+  CHECK(read->number("final_logit_softcapping", 0, 99) == 30);  // of llama.cpp
+  CHECK(read->flag("attention_k_eq_v") == true);
+  CHECK(read->flag("enable_moe_block") == false);
 }
 
 TEST_CASE("metadata of GGUF that change what a family computes are read or refused", "[gguf]") {

@@ -20,10 +20,12 @@ std::string layer_type_key(int layer) { return element_key("layer_types", layer)
 }  // namespace
 
 std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int layer) {
+  const auto number = static_cast<std::uint64_t>(layer);
+  const bool last = keys.integer("num_hidden_layers", kMostLayers) == number + 1;
+  if (family.last_full && last) return std::string(kFullAttention);
   if (const auto type = keys.text(layer_type_key(layer))) {
     return *type == "attention" ? std::string(kFullAttention) : *type;  // as hybrids have it
   }
-  const auto number = static_cast<std::uint64_t>(layer);
   const auto kind = [](bool full) {
     return std::string(full ? kFullAttention : kSlidingAttention);
   };
@@ -46,8 +48,7 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
   }
   const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
   if (pattern == 0) return "";
-  const bool last = keys.integer("num_hidden_layers", kMostLayers) == number + 1;
-  return kind((number + (family.first_full ? 0 : 1)) % pattern == 0 || (family.last_full && last));
+  return kind((number + (family.first_full ? 0 : 1)) % pattern == 0);
 }
 
 std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const WindowKeys& family,

@@ -101,6 +101,9 @@ struct RotaryKeys {
       {};  ///< a switch, whose value false has halves in the place of neighbours
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
+  /// The type, base and share of a layer are those in the object for its kind in "rope_parameters", which must have type
+  /// and base; the share of the type "default" is not read.
+  bool by_kind = false;
   /// Objects in "rope_parameters" for layers of a sliding window and for others, where they are not called as the kinds.
   std::string_view local_object = {}, object = {};
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one, by the key `interval` or a
@@ -141,7 +144,7 @@ struct WindowKeys {
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
   bool first_full = false;     ///< the first of each so many layers has no window, not the last
-  bool last_full = false;      ///< nor has the last layer of the model
+  bool last_full = false;      ///< nor has the last layer of the model, whatever its type
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
   /// Values of that list, between spaces, for layers that see summaries of more tokens beside those of the window; 0 is
   /// then a layer that sees its window alone, and the list must be given.
@@ -184,6 +187,8 @@ enum class RouterScores { softmax, sigmoid };
 /// The router of a mixture of experts, and its keys in config.json.
 struct RouterNames {
   std::string_view weight = {};
+  std::string_view switch_key =
+      {};  ///< off where it is left out; all layers of a file have a router, or none
   /// Gain of an RMS norm of what the router reads, over the root of d; the router then reads the tokens that enter the
   /// norm of the MLP.
   std::string_view input_gain = {};

@@ -526,9 +526,8 @@ constexpr Family gemma4() {
                           " gemma4 gemma4_text gemma4_unified gemma4_unified_text embedding_gemma2 "
                           "embedding_gemma2_text "));
   row.unscaled = true;
-  row.rotary = {
-      .default_base = 1e6, .default_local_base = 1e4, .unwritten = UnwrittenScaling::angles};
-  row.window = {.default_size = 512, .default_pattern = 6, .last_full = true};
+  row.rotary = {.by_kind = true};
+  row.window = {.default_pattern = 6, .last_full = true, .model_types = row.model_types};
   row.full = {{}, "num_global_key_value_heads", "global_head_dim"};
   row.shared_keys_key = "num_kv_shared_layers";
   row.attentions[0].others = " ple_block.post_per_layer_input_norm ";
@@ -549,7 +548,9 @@ constexpr Family gemma4() {
   text.activation = Activation::gelu_new;
   text.output_cap_key = "final_logit_softcapping";
   text.usual = {{{"use_bidirectional_attention", "vision"}}};
+  text.switched_biases = text.model_types;
   text.experts = {.router = {.weight = "layers.{n}.router.proj.weight",
+                             .switch_key = "enable_moe_block",
                              .input_gain = "layers.{n}.router.scale",
                              .expert_scale = "layers.{n}.router.per_expert_scale",
                              .chosen_key = "top_k_experts",
@@ -572,7 +573,7 @@ constexpr Family gemma3n() {
       "post_feedforward_layernorm post_per_layer_input_norm per_layer_input_gate "
       "per_layer_projection ");
   row.default_shared_keys = 15;
-  row.rotary.unwritten = UnwrittenScaling::none;
+  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window = {.default_size = 512, .default_pattern = 5};
   row.full = {};
   return row;

@@ -343,6 +343,7 @@ class KeyLayers {
     const double usual = family.default_shared_keys <= most ? family.default_shared_keys : 0;
     const int sharing = static_cast<int>(shared.value_or(usual));
     if (count && sharing > 0) first_ = static_cast<int>(*count) - sharing;
+    if (shared) count_path_ = keys.path(family.shared_keys_key);
   }
 
   int of(int layer) const {
@@ -350,12 +351,16 @@ class KeyLayers {
     const std::string kind = attention_kind(keys_, window_, layer);
     int earlier = first_ - 1;
     while (earlier >= 0 && attention_kind(keys_, window_, earlier) != kind) --earlier;
-    return earlier < 0 ? layer : earlier;
+    if (earlier >= 0) return earlier;
+    if (count_path_.empty()) return layer;
+    refuse_item(count_path_, {"no layer before the shared ones has the kind of layer ",
+                              std::to_string(layer), " in ", keys_.name()});
   }
 
  private:
   const WindowKeys& window_;
   const ConfigKeys& keys_;
+  std::string count_path_;  // empty where the count is a default
   int first_ = std::numeric_limits<int>::max();
 };
 

@@ -352,9 +352,45 @@ void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& me
   if (config["partial_rotary_factor"] != 1 ||
       metadata.number(turned, 0) != metadata.number("attention.key_length_swa", 0))
     metadata.refuse(turned, "it and the key without '_swa' must be the widths of a head");
-  OrderedJson& full = config["rope_parameters"]["full_attention"];
+  for (const char* const key :
+       {"rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor"}) {
+    if (metadata.number(key, 1) != 1) metadata.refuse(key, "it must be 1 or left out");
+  }
+  const char* const cap = "final_logit_softcapping";
+  if (!config.contains(cap)) config[cap] = 30;  // llama.cpp's default
+  OrderedJson full = OrderedJson::object(), local = OrderedJson::object();
   full["rope_type"] = "proportional";
   full["partial_rotary_factor"] = kept / all;
+  full["rope_theta"] = config.value("rope_theta", OrderedJson());
+  local["rope_type"] = "default";
+  local["rope_theta"] = config.value("rope_local_base_freq", OrderedJson());
+  config["rope_parameters"]["full_attention"] = std::move(full);
+  config["rope_parameters"]["sliding_attention"] = std::move(local);
+}
+
+bool has_tensor(const std::vector<GgufPart>& parts, std::string_view name) {
+  return std::any_of(parts.begin(), parts.end(), [&](const GgufPart& part) {
+    return std::any_of(part.header.tensors.begin(), part.header.tensors.end(),
+                       [&](const GgufTensor& tensor) { return tensor.name == name; });
+  });
+}
+
+/// What tensors alone say of Gemma 4: layers without values of their own, whose last one has no window, and experts.
+void add_gemma4_switches(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
+                         OrderedJson& config) {
+  const OrderedJson types = config.value("layer_types", OrderedJson());
+  if (types.is_array() && (types.empty() || types.back() != "full_attention"))
+    metadata.refuse("attention.sliding_window_pattern", "the last layer must have no window");
+  bool shares = false, routes = false;
+  for (std::size_t layer = 0; layer < types.size(); ++layer) {
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    const auto has = [&](const char* name) { return has_tensor(parts, block + name); };
+    if (types[layer] == "full_attention" && has("attn_k.weight") && !has("attn_v.weight"))
+      shares = true;
+    if (has("ffn_gate_inp.weight")) routes = true;
+  }
+  config["attention_k_eq_v"] = shares;
+  config["enable_moe_block"] = routes;
 }
 
 }  // namespace
@@ -430,6 +466,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
     set_layer_types(config, own_key(*conversion, "attention.sliding_window_pattern"));
+    if (type == "gemma4_text") add_gemma4_switches(parts, metadata, config);
     if (latent) add_latent_keys(metadata, config);
     const std::string of_scores = "expert_gating_func";
     const double scores = metadata.number(of_scores, 0);
@@ -464,11 +501,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
           wide ? metadata.number("embedding_length", 0) / heads : width;
     }
   }
-  config["tie_word_embeddings"] =
-      std::none_of(parts.begin(), parts.end(), [](const GgufPart& part) {
-        return std::any_of(part.header.tensors.begin(), part.header.tensors.end(),
-                           [](const GgufTensor& it) { return it.name == "output.weight"; });
-      });
+  config["tie_word_embeddings"] = !has_tensor(parts, "output.weight");
   return Config::parse(write_json(config), source->name());
 }
 

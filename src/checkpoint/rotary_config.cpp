@@ -337,13 +337,21 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const std::string of_kind =
       "rope_parameters." + (called.empty() ? kind : std::string(called)) + ".";
   const ConfigKeys own = keys.in({of_kind});
-  const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
+  const ConfigKeys any = family.by_kind ? own : keys.in({of_kind, "rope_parameters.", ""});
+  const bool is_needed = !at.is_none() || use == RotaryUse::text;
+  for (const std::string_view key : {std::string_view("rope_type"), kBase}) {
+    if (!family.by_kind || !is_needed || own.has(key)) continue;
+    refuse_item(own.path(key), {"it must be given in ", keys.name(), " for the family ", row.name});
+  }
   const auto refuse_missing = [&](std::string_view key) {
     refuse_item(key, {"it must be given in a config.json of the family ", row.name,
                       " for an offset other than 0"});
   };
   double share = family.default_share;
-  if (!family.share.empty()) {
+  const bool is_plain = family.by_kind && own.value("rope_type") == "default";
+  if (is_plain) {
+    // The original passes over the share.
+  } else if (!family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
     share = keys.number(element_key(family.shares, layer), 0, 1).value_or(given.value_or(share));

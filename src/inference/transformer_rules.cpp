@@ -74,7 +74,12 @@ void Transformer::read_config(const ConfigKeys& keys) {
   check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
   check_biases(keys, "mamba_conv_bias", std::array{mixer.convolution});
   check_biases(keys, "mamba_proj_bias", std::array{mixer.input, mixer.output});
-  check_biases(keys, "mlp_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
+  const LayerInputNames& input = names().layer_input;
+  const ExpertNames& experts = names().experts;
+  check_biases(keys, "mlp_bias",
+               std::array{names().mlp_gate, names().mlp_up, names().mlp_down, input.gate,
+                          input.output, input.projection, experts.router.weight, experts.stacked.up,
+                          experts.stacked.down});
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
   if (!head.activation_key.empty()) {
@@ -147,9 +152,12 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
   const bool missing = key != "enable_bias" && !keys.has(key) &&
                        lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
-  for (const int layer : {0, stack().layers.front().layer}) {  // without heads, and with them
+  for (int layer = 0; layer < layers_; ++layer) {
     for (const std::string_view pattern : maps) {
-      const std::string bias = pattern.empty() ? std::string() : bias_of(full_name(pattern, layer));
+      if (pattern.empty()) continue;
+      const std::string name = full_name(pattern, layer);
+      const bool is_stacked = !name.ends_with("weight");
+      const std::string bias = is_stacked ? name + "_bias" : bias_of(name);
       if (!tensors_->tensors().contains(bias)) continue;
       refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
                                    keys.name(), ", but the file has '", shown_name(bias), "'"});
@@ -159,7 +167,13 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
 
 void Transformer::read_router(const ConfigKeys& keys) {
   const RouterNames& router = names().experts.router;
+  const bool is_on = keys.flag(router.switch_key).value_or(false);
   for (int layer = 0; layer < layers_; ++layer) {
+    if (!router.switch_key.empty() && has_mixture(layer) != is_on) {
+      refuse_item(full_name(router.weight, layer),
+                  {is_on ? "it is missing, though '" : "it must not be there unless '",
+                   keys.path(router.switch_key), "' in ", keys.name(), " is true"});
+    }
     if (!has_mixture(layer)) continue;
     const bool has_correction = !router.correction.empty() &&
                                 (!router.optional_correction ||
@@ -223,11 +237,11 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
 
 void Transformer::check_values(const ConfigKeys& keys, int layer) const {
   const std::string_view key = names().keys_as_values_key;
-  const auto told = keys.flag(key);
-  if (!told || *told != has(names().value, key_layer(layer))) return;
+  const bool told = keys.flag(key).value_or(false);
+  if (key.empty() || told != has(names().value, key_layer(layer))) return;
   refuse_item(full_name(names().value, key_layer(layer)),
-              {(*told ? "it must not be there where '" : "it is missing, though '"), keys.path(key),
-               "' in ", keys.name(), (*told ? "' is true" : " is false")});
+              {told ? "it must not be there where '" : "it is missing, though '", keys.path(key),
+               "' in ", keys.name(), told ? " is true" : " is not true"});
 }
 
 void Transformer::read_latent(const ConfigKeys& keys, int layer, LayerRules& rules) {

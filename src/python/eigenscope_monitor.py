@@ -722,6 +722,8 @@ def _has_window(attention, keys, layer):
     """Whether a layer has a sliding window; None in a model without any."""
     if not attention.window and keys.get("sliding_window") is None:
         return None
+    if attention.full and layer + 1 == keys.get(attention.layers):
+        return False  # whatever its type
     types = keys.get("layer_types") or []
     if layer < len(types):
         return types[layer] == "sliding_attention"
