@@ -32,7 +32,9 @@ function segments() {
     const [kind, constant] = [unsigned(), bytes[at++]];
     const offset = unsigned(); // below 2^31, and so not negative as signed
     const end = bytes[at++];
-    if (kind !== 0 || constant !== 0x41 || end !== 0x0b) throw new Error(`${path}: a segment of another kind`);
+    if (kind !== 0 || constant !== 0x41 || end !== 0x0b) {
+      throw new Error(`${path}: segments must be active at a constant offset: found ${kind}, ${constant}, ${end}`);
+    }
     const size = unsigned();
     at += size;
     return { offset, data: bytes.subarray(at - size, at) };

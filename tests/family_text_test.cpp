@@ -277,6 +277,8 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
         "time_step_limit.0");
   CHECK(refusal("Granite 4", with("time_step_limit", Json::array({0.0, 100}))).item ==
         "time_step_limit.1");
+  CHECK(refusal("Granite 4", with("time_step_limit", 0.0)).item == "time_step_limit");
+  CHECK(refusal("Granite 4", with("hidden_act", "gelu")).item == "hidden_act");
   check_failure(refusal("Granite 4", with("layer_types", Json::array({"attention", "attention"}))),
                 "layer_types.0", "the layer has no heads");
   const auto resized = [&](TinyModel& model, Json&) { model.add(mamba + "D", {5}, 1); };
@@ -317,6 +319,11 @@ TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of co
                 "it is missing, though 'enable_moe_block'");
   const auto routed = [&](TinyModel& model, Json&) { model.add(router, {4, 16}, 1); };
   check_failure(refusal("Gemma 4", routed), router, "must not be there unless");
+  const Json& with_experts = models_of("Gemma 4")[1];
+  TinyModel in_part = wave_model(with_experts);
+  const std::string last = "language_model.model.layers.1.router.proj.weight";
+  in_part.values.erase(last);
+  CHECK(failure_of([&] { open_model(in_part, with_experts.at("config")); }).item == last);
   const auto biased = [](const std::string& name, std::uint64_t size) {
     return [=](TinyModel& model, Json&) { model.add(name, {size}, 1); };
   };

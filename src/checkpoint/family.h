@@ -102,7 +102,7 @@ struct RotaryKeys {
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
   /// The type, base and share of a layer are those in the object for its kind in "rope_parameters", which must have type
-  /// and base; the share of the type "default" is not read.
+  /// and base. The type "default" has no share.
   bool by_kind = false;
   /// Objects in "rope_parameters" for layers of a sliding window and for others, where they are not called as the kinds.
   std::string_view local_object = {}, object = {};
@@ -187,8 +187,8 @@ enum class RouterScores { softmax, sigmoid };
 /// The router of a mixture of experts, and its keys in config.json.
 struct RouterNames {
   std::string_view weight = {};
-  std::string_view switch_key =
-      {};  ///< off where it is left out; all layers of a file have a router, or none
+  /// A switch, off where it is left out: on, every layer has a router, and off, none.
+  std::string_view switch_key = {};
   /// Gain of an RMS norm of what the router reads, over the root of d; the router then reads the tokens that enter the
   /// norm of the MLP.
   std::string_view input_gain = {};

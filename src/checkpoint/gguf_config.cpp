@@ -335,8 +335,8 @@ void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
 
 /// Gemma 4 turns whole heads in the layers with a window, and in the others the first pairs of a head: llama.cpp divides
 /// the angles of the rest by 1e30.
-void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
-                     OrderedJson& config) {
+void set_gemma4_angles(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
+                       OrderedJson& config) {
   const std::string name = "rope_freqs.weight";
   double kept = 0, all = 0;
   bool fits = true;
@@ -356,8 +356,6 @@ void set_full_angles(const std::vector<GgufPart>& parts, const ModelMetadata& me
        {"rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor"}) {
     if (metadata.number(key, 1) != 1) metadata.refuse(key, "it must be 1 or left out");
   }
-  const char* const cap = "final_logit_softcapping";
-  if (!config.contains(cap)) config[cap] = 30;  // llama.cpp's default
   OrderedJson full = OrderedJson::object(), local = OrderedJson::object();
   full["rope_type"] = "proportional";
   full["partial_rotary_factor"] = kept / all;
@@ -375,9 +373,10 @@ bool has_tensor(const std::vector<GgufPart>& parts, std::string_view name) {
   });
 }
 
-/// What tensors alone say of Gemma 4: layers without values of their own, whose last one has no window, and experts.
-void add_gemma4_switches(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
-                         OrderedJson& config) {
+/// What metadata do not say of Gemma 4, whose last layer has no window: whether there are layers without values of their
+/// own, and experts, and what llama.cpp takes for the cap of the logits.
+void add_gemma4_keys(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
+                     OrderedJson& config) {
   const OrderedJson types = config.value("layer_types", OrderedJson());
   if (types.is_array() && (types.empty() || types.back() != "full_attention"))
     metadata.refuse("attention.sliding_window_pattern", "the last layer must have no window");
@@ -391,6 +390,8 @@ void add_gemma4_switches(const std::vector<GgufPart>& parts, const ModelMetadata
   }
   config["attention_k_eq_v"] = shares;
   config["enable_moe_block"] = routes;
+  const char* const cap = "final_logit_softcapping";
+  if (!config.contains(cap)) config[cap] = 30;
 }
 
 }  // namespace
@@ -450,7 +451,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     const std::string_view type = conversion->model_type;
     for (const NamePairs keys : conversion->keys) copy_keys(metadata, keys, config);
     if (type == "gemma4_text") {
-      set_full_angles(parts, metadata, config);
+      set_gemma4_angles(parts, metadata, config);
     } else {
       config["rope_scaling"] = scaling_of(parts, metadata, *conversion);
     }
@@ -466,7 +467,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
     set_layer_types(config, own_key(*conversion, "attention.sliding_window_pattern"));
-    if (type == "gemma4_text") add_gemma4_switches(parts, metadata, config);
+    if (type == "gemma4_text") add_gemma4_keys(parts, metadata, config);
     if (latent) add_latent_keys(metadata, config);
     const std::string of_scores = "expert_gating_func";
     const double scores = metadata.number(of_scores, 0);

@@ -38,7 +38,7 @@ constexpr NamePairs kGemma4 =
     "per_layer_proj_norm=model.per_layer_projection_norm layer_output_scale.weight=layer_scalar "
     "ffn_gate_inp=router.proj ffn_gate_inp.scale=router.scale "
     "ffn_down_exps.scale=router.per_expert_scale "
-    // Of the first three a file has the last, or the others.
+    // A file has one tensor of gates and ups, or two.
     "ffn_gate_exps.weight=experts.gate_up_proj| ffn_up_exps.weight=experts.gate_up_proj| "
     "ffn_gate_up_exps.weight=experts.gate_up_proj ffn_down_exps.weight=experts.down_proj ";
 constexpr NamePairs kGlm4 =

@@ -296,7 +296,7 @@ HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const Attention
   for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
     if (keys.has(kind.*key)) names.*key = kind.*key;
   }
-  // The original reads it for layers whose values are keys only.
+  // Hugging Face's code then has one count for all layers.
   if (keys.is_off(family.text.keys_as_values_key)) names.key_heads = stack.key_head_count_key;
   return names;
 }

@@ -350,7 +350,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   double share = family.default_share;
   const bool is_plain = family.by_kind && own.value("rope_type") == "default";
   if (is_plain) {
-    // The original passes over the share.
+    // Hugging Face's code passes over a share.
   } else if (!family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);

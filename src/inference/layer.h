@@ -66,7 +66,7 @@ struct LayerWeights {
 
   /// Whether a norm of queries or keys is of all heads together, which has their maps in memory.
   bool normalizes_all_heads(const LayerRules& rules) const;
-  /// Whether queries and keys are linear in the states.
+  /// Whether queries and keys are linear in the states, which are the same for both.
   bool has_linear_heads() const {
     return query_norm.is_none() && key_norm.is_none() && query_input.is_none() &&
            key_input.is_none();
@@ -131,8 +131,8 @@ void cap_logits(float cap, std::span<Scalar> logits);
 
 /// The states that queries and keys are made of: `tokens` (d x T), after a pre-norm.
 Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens);
-/// The same of a layer that uses the keys and values of an earlier one, whose states, made of the tokens that entered
-/// it, follow below: 2d x T.
+/// The states of a layer that uses the keys and values of an earlier one, 2d x T: its own in the first d rows, and in
+/// the others those of the earlier layer, made of the tokens that entered it.
 Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens,
                           const Eigen::MatrixXf& earlier);
 /// Those among the states of some passages that keys are made of, d x T each.

@@ -72,13 +72,17 @@ class LayerPass {
   /// Share of the rest of layer() that is done, in [0, 1].
   double rest_progress() const { return rest_.done() ? 0 : rest_.progress(); }
   /// Nothing that is left is done.
-  void end() { layer_ = model_.layers(); }
+  void end() {
+    layer_ = model_.layers();
+    memory_.clear();
+  }
 
  private:
   /// The next layer begins, whatever is left of this one.
   void end_layer() {
     unit_ = finished_ = 0;
     ++layer_;
+    if (done()) return end();
     enter_layer();
   }
   void enter_layer() {

@@ -62,8 +62,8 @@ void LayerRest::start(int layer) {
     weights += size_of(stored_.mlp);
   }
   if (const auto& input = stored_.layer_input) {
-    hidden = std::max(hidden, input->up.outputs());
-    weights += size_of(*input);
+    hidden = std::max(hidden, input->maps.up.outputs());
+    weights += size_of(input->maps);
   }
   stage_ = first_stage();
   if (stored_.mixer) hidden = std::max(hidden, outputs());
@@ -96,7 +96,7 @@ const StoredLinear& LayerRest::map() const {
 }
 
 const StoredMlp& LayerRest::mlp() const {
-  if (at_input_) return *stored_.layer_input;
+  if (at_input_) return stored_.layer_input->maps;
   return stored_.mixture ? stored_.mixture->experts[static_cast<std::size_t>(expert_)]
                          : stored_.mlp;
 }
@@ -233,7 +233,8 @@ void LayerRest::mix_passages() {
 }
 
 void LayerRest::start_mixture() {
-  const auto& [router, experts, input_norm, output_norm, shared_output_norm] = *stored_.mixture;
+  const Router& router = stored_.mixture->router;
+  const Norm& input_norm = stored_.mixture->input_norm;
   all_states_ = std::move(states_);
   routed_ = route(router, router.input_norm.is_none() ? all_states_ : router.input_norm(entered_));
   if (!input_norm.is_none()) {
@@ -290,8 +291,7 @@ void LayerRest::apply_input() {
   for (std::size_t k = first; k < end; ++k) {
     const Index length = tokens_[k].cols();
     running_.add([this, k, column, length] {
-      const PassageMemory& memory = memory_[k];
-      const MatrixXf input = model_.layer_input(layer_, memory.ids, memory.embedded);
+      const MatrixXf input = memory_[k].input(model_, layer_, *stored_.layer_input);
       float* const hidden = &hidden_(0, column);
       for (Index i = 0; i < input.size(); ++i) hidden[i] *= input.data()[i];
       return length;

@@ -87,7 +87,7 @@ class LayerRest {
   bool next_expert();
   /// Adds the output of this expert to those of the others; false after the last one, with the sum in projected_.
   bool add_expert();
-  /// Goes on with the layer's input, if it has one.
+  /// Adds the output of the MLP, and begins with the layer's input or ends the part.
   void end_mlp();
   /// Multiplies the hidden states by the layer's input.
   void apply_input();

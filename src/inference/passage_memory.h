@@ -15,8 +15,8 @@ class PassageMemory {
   PassageMemory(const Transformer& model, const std::vector<int>& ids,
                 const Eigen::MatrixXf& embedded) {
     if (!model.has_layer_inputs()) return;
-    this->ids = ids;
-    this->embedded = embedded;
+    ids_ = ids;
+    embedded_ = embedded;
   }
 
   /// Keeps the tokens (d x T) that enter a layer, where later ones use its keys.
@@ -33,10 +33,14 @@ class PassageMemory {
     return states_of(weights, tokens, entered_[static_cast<std::size_t>(key_layer)]);
   }
 
-  std::vector<int> ids;      ///< of a model with inputs of its layers, as
-  Eigen::MatrixXf embedded;  ///< what Transformer::layer_input() reads
+  /// The input of a layer: Transformer::layer_input().
+  Eigen::MatrixXf input(const Transformer& model, int layer, const StoredLayerInput& stored) const {
+    return model.layer_input(layer, stored, ids_, embedded_);
+  }
 
  private:
+  std::vector<int> ids_;
+  Eigen::MatrixXf embedded_;
   std::vector<Eigen::MatrixXf> entered_;  // by layer; empty for most
 };
 

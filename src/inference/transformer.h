@@ -33,6 +33,14 @@ struct StoredMixture {
   Norm input_norm, output_norm, shared_output_norm;  ///< see ExpertNames
 };
 
+/// The input of a layer (LayerInputNames), and what the layer makes of it.
+struct StoredLayerInput {
+  Linear projection;  ///< of the embeddings, p x d, over the root of d
+  Norm norm;          ///< of its outputs
+  /// `up` gates the input, `down` maps the product to what is added to the tokens behind the MLP.
+  StoredMlp maps;
+};
+
 /// The rest of a layer after its heads, if it has any, with its linear maps in the file.
 struct StoredRest {
   LayerWeights norms;                       ///< their linear maps but `skip` are empty
@@ -41,8 +49,7 @@ struct StoredRest {
   StoredLinear attention_output;            ///< of what the heads read, or the mixer gives
   StoredMlp mlp;                            ///< none where the layer has a mixture of experts
   std::optional<StoredMixture> mixture;
-  /// Its hidden states are multiplied by layer_input(), its outputs added to the tokens behind the MLP.
-  std::optional<StoredMlp> layer_input;
+  std::optional<StoredLayerInput> layer_input;
 };
 
 /// Widths of latent attention: of the compression that keys and values are made of, and of a head's coordinates that
@@ -115,8 +122,8 @@ class Transformer {
   Eigen::MatrixXf embed(const Passage& passage) const;
 
   /// The input (p x T) of a layer of a model that has_layer_inputs(), made of the ids of a passage and `embedded`, its
-  /// embed(). Throws FormatError for weights that cannot be read or are not finite.
-  Eigen::MatrixXf layer_input(int layer, std::span<const int> ids,
+  /// embed(). Throws FormatError for embeddings that cannot be read or are not finite.
+  Eigen::MatrixXf layer_input(int layer, const StoredLayerInput& stored, std::span<const int> ids,
                               const Eigen::MatrixXf& embedded) const;
 
   /// Token embeddings of the ids [begin, end), one a row, before they are projected to width(). Throws FormatError for
@@ -181,16 +188,18 @@ class Transformer {
   void refuse_foreign() const;
   /// The widths of the tokens.
   void read_embeddings();
-  /// The width of the layers' inputs.
+  /// The width of the layers' inputs. Refuses factors of what leaves some layers alone.
   void read_layer_inputs(const ConfigKeys& keys);
   void read_config(const ConfigKeys& keys);
   void read_router(const ConfigKeys& keys);
+  /// Refuses a mixture of experts that a switch excludes, and a layer without one where it asks for all.
+  void check_mixtures(const ConfigKeys& keys) const;
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
   /// Refuses a layer without heads that config.json says to have some, and the reverse.
   void check_kind(const ConfigKeys& keys, int layer) const;
   void read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules);
-  /// Refuses values beside a switch that makes them of the keys.
+  /// Refuses a layer without a window that has values where a switch makes them of the keys, or none where it does not.
   void check_values(const ConfigKeys& keys, int layer) const;
   /// Whether the values of a layer are its keys, before their norm.
   bool keys_are_values(int layer) const;

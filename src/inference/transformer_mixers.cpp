@@ -21,18 +21,20 @@ using Eigen::Index;
 using Eigen::VectorXf;
 
 constexpr std::uint64_t kMostConvolved = 64;  // positions
+constexpr double kLargestStep = 1e6;
 
-/// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON.
+/// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON and written
+/// as a word or an object.
 void check_steps(const ConfigKeys& keys) {
-  const std::string list = "time_step_limit";
-  for (const int end : {0, 1}) {
-    const std::string key = element_key(list, end), value = keys.value(key);
-    const bool is_number =
-        !value.empty() && value.find_first_not_of("0123456789.e+-") == value.npos;
-    if (!is_number || (end == 0 && value.find_first_not_of("0.") == value.npos)) continue;
-    refuse_item(keys.path(key), {"it must be ", end == 0 ? "0" : "infinite", " or left out in ",
-                                 keys.name(), ", which has ", value});
-  }
+  const std::string list = "time_step_limit", least = element_key(list, 0),
+                    most = element_key(list, 1);
+  check_kind(keys, list, "an array");
+  const auto refuse = [&](const std::string& key, const char* must) {
+    refuse_item(keys.path(key), {"it must be ", must, " or left out in ", keys.name()});
+  };
+  if (keys.number(least, 0, kLargestStep).value_or(0) != 0) refuse(least, "0");
+  const std::string value = keys.value(most);
+  if (!value.empty() && value != "an object" && value != "Infinity") refuse(most, "infinite");
 }
 
 }  // namespace

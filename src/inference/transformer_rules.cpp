@@ -58,9 +58,9 @@ void Transformer::read_config(const ConfigKeys& keys) {
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
   for (const auto& [key, value] :
        {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
-    bool is_text = false;  // of which there is a usual one
-    for (const UsualValue& usual : names().usual) is_text = is_text || usual.key == key;
-    if (is_text || keys.flag(key) != (rules.causal == value)) continue;
+    bool has_usual = false;  // check_usual() has read it, which is a word then
+    for (const UsualValue& usual : names().usual) has_usual = has_usual || usual.key == key;
+    if (has_usual || keys.flag(key) != (rules.causal == value)) continue;
     refuse_item(keys.path(key),
                 {"it must be left out in ", keys.name(), " for this family, whose tokens see ",
                  rules.causal ? "earlier ones alone" : "later ones too"});
@@ -133,6 +133,11 @@ void Transformer::read_config(const ConfigKeys& keys) {
   const TokenMixing mixing = match_.family->mixer.mixing;
   if (is_hybrid && mixing == TokenMixing::delta_rule) read_delta_rule(keys);
   if (is_hybrid && mixing == TokenMixing::state_space) read_state_space(keys);
+  const bool is_silu = rules.activation == Activation::silu || mixing == TokenMixing::convolution;
+  if (is_hybrid && !is_silu) {
+    refuse_item(keys.path(names().activation_key),
+                {"it must be silu in ", keys.name(), " for layers without heads of this family"});
+  }
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
@@ -167,19 +172,25 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
 
 void Transformer::read_router(const ConfigKeys& keys) {
   const RouterNames& router = names().experts.router;
-  const bool is_on = keys.flag(router.switch_key).value_or(false);
+  check_mixtures(keys);
   for (int layer = 0; layer < layers_; ++layer) {
-    if (!router.switch_key.empty() && has_mixture(layer) != is_on) {
-      refuse_item(full_name(router.weight, layer),
-                  {is_on ? "it is missing, though '" : "it must not be there unless '",
-                   keys.path(router.switch_key), "' in ", keys.name(), " is true"});
-    }
     if (!has_mixture(layer)) continue;
     const bool has_correction = !router.correction.empty() &&
                                 (!router.optional_correction ||
                                  tensors_->tensors().contains(full_name(router.correction, layer)));
     router_ = router_rules(router, keys, has_correction);
     return;
+  }
+}
+
+void Transformer::check_mixtures(const ConfigKeys& keys) const {
+  const RouterNames& router = names().experts.router;
+  const bool is_on = keys.flag(router.switch_key).value_or(false);
+  for (int layer = 0; layer < layers_ && !router.switch_key.empty(); ++layer) {
+    if (has_mixture(layer) == is_on) continue;
+    refuse_item(full_name(router.weight, layer),
+                {is_on ? "it is missing, though '" : "it must not be there unless '",
+                 keys.path(router.switch_key), "' in ", keys.name(), " is true"});
   }
 }
 

@@ -75,6 +75,8 @@ class Attention:
     key_heads: str = ""
     head_width: str = "head_dim"
     full: tuple = ()  # keys in place of these two in layers without a sliding window, where the configuration has them
+    full_switch: str = ""  # key of a switch: false leaves the first of them out
+    last_full: bool = False  # the last layer has no window, whatever its type
     shared_keys: str = ""  # key of the number of last layers that use the keys of the last layer of their kind before them
     width: str = "hidden_size"
     default_heads: int = 0  # where the configuration has no count
@@ -245,6 +247,8 @@ _GEMMA4 = _llama(
     window=512,
     window_every=6,
     full=("num_global_key_value_heads", "global_head_dim"),
+    full_switch="attention_k_eq_v",
+    last_full=True,
     shared_keys="num_kv_shared_layers",
     **_NORMS,
 )
@@ -722,8 +726,8 @@ def _has_window(attention, keys, layer):
     """Whether a layer has a sliding window; None in a model without any."""
     if not attention.window and keys.get("sliding_window") is None:
         return None
-    if attention.full and layer + 1 == keys.get(attention.layers):
-        return False  # whatever its type
+    if attention.last_full and layer + 1 == keys.get(attention.layers):
+        return False
     types = keys.get("layer_types") or []
     if layer < len(types):
         return types[layer] == "sliding_attention"
@@ -741,15 +745,22 @@ def _key_layer(attention, keys, layer):
     if layer < first:
         return layer
     kind = _has_window(attention, keys, layer)
-    return next((it for it in reversed(range(first)) if _has_window(attention, keys, it) == kind), layer)
+    for earlier in reversed(range(first)):
+        if _has_window(attention, keys, earlier) == kind:
+            return earlier
+    raise ValueError(
+        f"'{attention.shared_keys}' must leave a layer of the kind of layer {layer} before the shared ones: found {shared}"
+    )
 
 
 def _of_layer(attention, keys, layer):
     """With the keys of the configuration for its kind of attention."""
     if not attention.full or _has_window(attention, keys, layer):
         return attention
-    names = zip(("key_heads", "head_width"), attention.full)
-    return replace(attention, **{field: key for field, key in names if keys.get(key) is not None})
+    names = dict(zip(("key_heads", "head_width"), attention.full))
+    if attention.full_switch and keys.get(attention.full_switch) is False:
+        del names["key_heads"]
+    return replace(attention, **{field: key for field, key in names.items() if keys.get(key) is not None})
 
 
 def _logit_factor(kind, scaling, keys):
