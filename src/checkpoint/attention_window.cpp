@@ -21,8 +21,9 @@ std::string layer_type_key(int layer) { return element_key("layer_types", layer)
 
 std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int layer) {
   const auto number = static_cast<std::uint64_t>(layer);
-  const bool last = keys.integer("num_hidden_layers", kMostLayers) == number + 1;
-  if (family.last_full && last) return std::string(kFullAttention);
+  if (family.last_full && keys.integer("num_hidden_layers", kMostLayers) == number + 1) {
+    return std::string(kFullAttention);
+  }
   if (const auto type = keys.text(layer_type_key(layer))) {
     return *type == "attention" ? std::string(kFullAttention) : *type;  // as hybrids have it
   }

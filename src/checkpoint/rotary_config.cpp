@@ -348,15 +348,14 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                       " for an offset other than 0"});
   };
   double share = family.default_share;
+  // Hugging Face's code passes over a share beside it.
   const bool is_plain = family.by_kind && own.value("rope_type") == "default";
-  if (is_plain) {
-    // Hugging Face's code passes over a share.
-  } else if (!family.share.empty()) {
+  if (!is_plain && !family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
     share = keys.number(element_key(family.shares, layer), 0, 1).value_or(given.value_or(share));
   } else if (const auto told = any.number(kShare, 0, 1);
-             told.value_or(1) != 1 && !family.made_share) {
+             !is_plain && told.value_or(1) != 1 && !family.made_share) {
     refuse_item(any.path(kShare), {"it must be 1 or left out for the family ", row.name,
                                    ", whose heads turn all coordinates, in ", keys.name()});
   }

@@ -208,13 +208,6 @@ MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens, const Matr
   return both;
 }
 
-std::vector<MatrixXf> key_states(const LayerWeights& layer, const std::vector<MatrixXf>& states) {
-  if (!layer.key_input.selects()) return states;
-  std::vector<MatrixXf> selected;
-  for (const MatrixXf& passage : states) selected.push_back(layer.key_input(passage));
-  return selected;
-}
-
 HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
   HeadTokens tokens;
   const Linear *query = layer.query.all(), *key = layer.key.all(), *value = layer.value.all();

@@ -135,9 +135,6 @@ Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& toke
 /// the others those of the earlier layer, made of the tokens that entered it.
 Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens,
                           const Eigen::MatrixXf& earlier);
-/// Those among the states of some passages that keys are made of, d x T each.
-std::vector<Eigen::MatrixXf> key_states(const LayerWeights& layer,
-                                        const std::vector<Eigen::MatrixXf>& states);
 
 /// All heads of the states of a passage (d x T). Throws FormatError as HeadProjection::head.
 HeadTokens all_tokens(const LayerWeights& layer, const Eigen::MatrixXf& states);

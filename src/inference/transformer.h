@@ -173,6 +173,8 @@ class Transformer {
   const LayerRules& first_rules() const { return rules(layers_with_heads_.front()); }
   /// Counts the layers of the file, and lists those with heads among them.
   void find_layers();
+  /// Only of a model that has such a layer.
+  int first_without_heads() const;
   /// Whether the file has a mixer in the place of the heads of a layer.
   bool has_mixer(int layer) const;
   std::string full_name(std::string_view pattern, int layer = 0) const;

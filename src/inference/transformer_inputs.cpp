@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <string>
-#include <utility>
 
 #include "inference/transformer.h"
 #include "io/json_events.h"

@@ -41,6 +41,12 @@ void check_steps(const ConfigKeys& keys) {
 
 bool Transformer::has_mixer(int layer) const { return has(match_.family->mixer.output, layer); }
 
+int Transformer::first_without_heads() const {
+  int layer = 0;
+  while (has_heads(layer)) ++layer;
+  return layer;
+}
+
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   const std::string key = element_key("layer_types", layer);
   const auto kind = keys.text(key);
@@ -56,8 +62,7 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
     if (!count || *count == 0) refuse_item(keys.path(key), {"it is missing in ", keys.name()});
     return static_cast<Index>(*count);
   };
-  int layer = 0;
-  while (has_heads(layer)) ++layer;
+  const int layer = first_without_heads();
   const std::string norm = full_name(match_.family->mixer.norm, layer);
   const TensorInfo& info = tensors_->tensor(norm);
   const char* const width_key = "linear_value_head_dim";
@@ -148,8 +153,7 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
 
 void Transformer::read_state_space(const ConfigKeys& keys) {
   const MixerNames& names = match_.family->mixer;
-  int layer = 0;
-  while (has_heads(layer)) ++layer;
+  const int layer = first_without_heads();
   const std::string bias = full_name(names.step_bias, layer),
                     convolution = full_name(names.convolution, layer);
   const TensorInfo &steps = tensors_->tensor(bias), &channels = tensors_->tensor(convolution);

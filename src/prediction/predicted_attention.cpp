@@ -81,7 +81,7 @@ double PredictedAttention::predict(std::size_t number) {
   const SinkKeys sinks = SinkKeys::of(pass_.passages().front());
   if (number == 0 || heads_[number - 1].layer != layer) {
     layer_weights_ = model.read_heads(layer);
-    correlations_ = correlations_of(key_states(layer_weights_, states_), sinks);
+    correlations_ = correlations_of(layer_weights_, states_, sinks);
   }
   HeadStates states;
   for (const HeadTokens& tokens : head_tokens(layer_weights_, rules, head, states_)) {

@@ -145,7 +145,7 @@ void StatisticsLevels::enter_passage() {
   pass_.read[passage].resize(model_->heads() * model_->rules(layer).value_width, rows_.length());
   states_.push_back(pass_.states(weights_, passage));
   if (states_.size() < passages_.size()) return;
-  correlations_ = correlations_of(key_states(weights_, states_), rows_.sinks());
+  correlations_ = correlations_of(weights_, states_, rows_.sinks());
 }
 
 HeadMeasures StatisticsLevels::run_passages(HeadStates& states) {

@@ -91,4 +91,12 @@ VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkK
   return correlations;
 }
 
+VectorXd correlations_of(const LayerWeights& layer, const std::vector<Eigen::MatrixXf>& states,
+                         const SinkKeys& sinks) {
+  if (!layer.key_input.selects()) return correlations_of(states, sinks);
+  std::vector<Eigen::MatrixXf> of_keys;
+  for (const Eigen::MatrixXf& passage : states) of_keys.push_back(layer.key_input(passage));
+  return correlations_of(of_keys, sinks);
+}
+
 }  // namespace eigenscope

@@ -56,5 +56,8 @@ Eigen::MatrixXd mean_of(const std::vector<Matrix>& passages) {
 /// D positions apart in one passage, as Cov(x_s, x_t) = k(|s - t|) Sigma has it, by traces around the means by
 /// position, smoothed. 1 at D = 0; 0 where fewer than 50 pairs are that far apart.
 Eigen::VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks);
+/// The same of those among the states of a layer that its keys are made of.
+Eigen::VectorXd correlations_of(const LayerWeights& layer,
+                                const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks);
 
 }  // namespace eigenscope

@@ -885,10 +885,9 @@ def _plan(weights, config, attentions):
         prefix, layers = _find_layers(weights, attention, keys)
         if not layers:
             continue
-        for layer in layers:
-            own = _of_layer(attention, keys, layer)
-            common = _head_width_of(weights, own, prefix, layers, keys)
-            plan.append(_plan_layer(weights, own, prefix, layer, keys, common))
+        own = {layer: _of_layer(attention, keys, layer) for layer in layers}
+        common = {kind: _head_width_of(weights, kind, prefix, layers, keys) for kind in set(own.values())}
+        plan += [_plan_layer(weights, kind, prefix, layer, keys, common[kind]) for layer, kind in own.items()]
     if not plan:
         names = sorted(weights)
         shown = _quoted(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
