@@ -15,6 +15,7 @@
 #include "checkpoint/attention_window.h"
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/head_counts.h"
+#include "checkpoint/head_report.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
 #include "paths.h"
@@ -220,6 +221,7 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   CHECK(head.stack == stack.name);
   CHECK(head.folded == (fold ? folded_norms(stack) : ""));
   CHECK(head.rotary == stack.rotary);
+  CHECK(head.same_tokens == (stack.name != "cross"));
   CHECK(std::isnan(head.sink_logit) == stack.sinks.empty());
   if (stack.sinks.empty()) return;
   CHECK(head.sink_logit == gain_at(at_layer(stack.sinks, head.layer), head.head));
@@ -1505,6 +1507,16 @@ TEST_CASE("layers without a window have heads of another width, and last layers 
     CHECK(heads[4 + i].key == heads[i].key);
     CHECK(heads[4 + i].query != heads[i].query);
   }
+  // The theory has one set of tokens.
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 8, 0));
+  for (std::size_t i = 0; i < 8; ++i) {
+    const HeadReport report = report_head(heads[i], kernel);
+    CHECK(report.outside_theory.empty() == (i < 4));
+    CHECK(std::isnan(report.localization) == (i >= 4));
+    CHECK(std::isnan(report.rho_mean) == (i >= 4));
+    CHECK((report.signal == Signal::none) == (i >= 4));
+  }
+  CHECK_THAT(scan.notes().back(), ContainsSubstring("tokens of another layer or stack"));
   // As version 5.15 of transformers writes it.
   std::string by_layer = config_of;
   by_layer.replace(

@@ -45,12 +45,12 @@ struct HeadKeys {
 /// A bias is called as its weight with "bias" for the final "weight", and need not be there; nor need
 /// the gains. An empty name: the family has no such tensor.
 struct AttentionNames {
-  std::string_view stack = {};            ///< what heads call it; empty in a family with one stack
-  std::string_view query_weight = {};     ///< or the weight of all, where they are fused
-  std::string_view key_weight = {};       ///< empty where it is fused
-  std::string_view query_gain = {};       ///< of the norm before the projections
-  std::string_view key_gain = {};         ///< the same for the keys, where these read other tokens
-  bool bare_keys = false;                 ///< these other tokens come from no norm
+  std::string_view stack = {};         ///< what heads call it; empty in a family with one stack
+  bool cross = false;                  ///< keys are made of the tokens of another stack
+  std::string_view query_weight = {};  ///< or the weight of all, where they are fused
+  std::string_view key_weight = {};    ///< empty where it is fused
+  std::string_view query_gain = {};    ///< of the norm before the projections
+  std::string_view key_gain = {};      ///< of the tokens of that stack, where they come from a norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   bool always_head_normed = false;   ///< no model of the row is without these norms

@@ -136,8 +136,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     layer_names.query.latent = full_name(prefix, latent.query_weight, layer);
     layer_names.query.latent_gain = gain_of(latent.query_gain, layer);
   }
-  const std::string_view key_gain =
-      names.key_gain.empty() && !names.bare_keys ? names.query_gain : names.key_gain;
+  const std::string_view key_gain = names.cross ? names.key_gain : names.query_gain;
   layer_names.key = projection(
       key_layer,
       family.fused() ? layer_names.query.weight : full_name(prefix, names.key_weight, key_layer),

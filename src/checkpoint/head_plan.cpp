@@ -70,7 +70,8 @@ class StackPlanner {
       plan.push_back({family_, foldable(layer), stack_.name,
                       static_cast<int>(shapes_.width_of(layer.query)), width,
                       static_cast<int>(grid.heads), static_cast<int>(grid.key_heads), rotary,
-                      logit_scale_of(grid), part_.unknown.empty(), is_normed(layer), latent});
+                      logit_scale_of(grid), part_.unknown.empty(), has_same_tokens(layer),
+                      is_normed(layer), latent});
     }
     return plan;
   }
@@ -190,6 +191,10 @@ class StackPlanner {
   }
 
   bool folds_input_gains() const { return settings_.fold_gains && is_pre_norm(*family_, keys_); }
+
+  bool has_same_tokens(const LayerTensors& layer) const {
+    return layer.key_layer == layer.layer && !stack_.names->cross;
+  }
 
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
@@ -325,6 +330,12 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       check_keys(keys, {*part.family, stack, width}, claims);
     }
     check_tensors(part, file.tensors(), claims);
+  }
+  const auto has_others = [](const LayerPlan& layer) { return !layer.same_tokens; };
+  if (std::any_of(plan.layers.begin(), plan.layers.end(), has_others)) {
+    plan.notes.push_back(
+        "localization and rho_mean are null for heads whose keys are made of tokens of another "
+        "layer or stack, as the theory has one set of tokens");
   }
   return plan;
 }

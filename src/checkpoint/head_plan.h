@@ -51,6 +51,7 @@ struct LayerPlan {
   Rotary rotary;
   double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
   bool known_scale;    ///< else the scale of the logits is not known, and `logit_scale` is 1
+  bool same_tokens;    ///< else keys are made of those of another layer or stack
   /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing but the norms
   /// of latent attention normalizes queries and keys.
   bool normed;

@@ -40,12 +40,17 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
           bare ? products : products_of_factors(factors.query, factors.key));
     }
   }
-  const Propagation predicted =
-      propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));
   if (!factors.known_scale) {
+    report.outside_theory = "the scale of the logits is not known";
+  } else if (!factors.same_tokens) {
+    report.outside_theory = "queries and keys are made of different tokens";
+  }
+  if (!report.outside_theory.empty()) {
     report.localization = report.rho_mean = kUnknown;
     return report;
   }
+  const Propagation predicted =
+      propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));
   report.localization = predicted.localization;
   report.rho_mean = predicted.rho_mean;
   report.regime = predicted.regime;

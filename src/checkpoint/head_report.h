@@ -32,6 +32,8 @@ struct HeadReport {
   double sink_logit = 0;                ///< likewise
   std::string folded;                   ///< likewise
   bool rotary = false;                  ///< likewise
+  /// Why the theory does not hold, and what it predicts is NaN and `none`; empty where it does.
+  std::string outside_theory;
 };
 
 /// Settings of a report.

@@ -76,7 +76,8 @@ HeadFactors in_double(ScannedHead head) {
           std::move(single.key_input),
           single.latent_bound,
           single.sink_logit,
-          single.known_scale};
+          single.known_scale,
+          single.same_tokens};
 }
 
 std::string ExcludedHead::text() const {
@@ -224,7 +225,8 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            std::move(key.input),
                            bound,
                            sink_logit,
-                           layer.known_scale};
+                           layer.known_scale,
+                           layer.same_tokens};
 }
 
 template <class Scalar>
@@ -363,6 +365,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_compressed(const LayerPlan& laye
   factors.rotary = layer.rotary.pairs != RotaryPairs::kNone;
   factors.latent_bound = bound;
   factors.known_scale = layer.known_scale;
+  factors.same_tokens = layer.same_tokens;
   factors.latents = latents;
   return factors;
 }

@@ -54,6 +54,7 @@ struct FactorsOf {
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
       true;  ///< else the model may multiply its logits by something that is not in W
+  bool same_tokens = true;  ///< else queries and keys are made of different tokens
   /// Where only products of the factors were asked for, perhaps the layer's compressions: `query` and `key` are then
   /// B_Q and B_K of products_of_latents().
   std::shared_ptr<const LatentFactors<Scalar>> latents = {};

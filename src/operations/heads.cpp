@@ -256,7 +256,9 @@ class HeadsJob {
     const HeadScan& scan = heads_.scan();
     result.model = tensors_->name();
     for (std::size_t i = 0; i < ready(); ++i) {
-      result.rows.push_back({heads_.reports()[i], rows_ ? rows_->estimate(i) : RowEstimate{}});
+      const HeadReport& head = heads_.reports()[i];
+      const bool known = rows_ && head.outside_theory.empty();
+      result.rows.push_back({head, known ? rows_->estimate(i) : RowEstimate{}});
     }
     for (const LayerScore& score : heads_.layer_scores()) {
       if (heads_.done()) result.layers.push_back(layer_row(score, heads_.reports()));

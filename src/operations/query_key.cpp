@@ -68,6 +68,9 @@ void describe(ResultFields& out, const HeadReport& head) {
              "keys with a large rho");
   out.choice("signal", static_cast<std::size_t>(head.signal), kSignalNames,
              "localized, uniform-alive, uniform-dead or none");
+  out.text("outside_theory", head.outside_theory,
+           "why localization and rho_mean are null and the measures of the theory do not hold; "
+           "empty where they do");
 }
 
 }  // namespace eigenscope

@@ -169,6 +169,10 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
   if (same_text_) prediction.ceiling = sequences;
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
   prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
+  if (model_->key_layer(pass_.layer()) != pass_.layer()) {
+    // Traces are of one set of tokens.
+    prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
+  }
   prediction.in(Metric::bare) = head_in_identity(
       scaled_products(folded),
       rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head(), states_));

@@ -19,7 +19,7 @@ import eigenscope_monitor as monitor  # noqa: E402
 
 TOLERANCE = 1e-6  # of the larger magnitude, beside 1e-9 for what cancels
 # The command predicts these from a token process, or names the file or what a trainer wrote beside it.
-OF_THE_COMMAND = {"model", "step", "loss", "eval_loss", "offset", "localization", "rho_mean", "regime", "signal"}
+OF_THE_COMMAND = {"model", "step", "loss", "eval_loss", "offset", "localization", "outside_theory", "rho_mean", "regime", "signal"}
 # Model types of the fixtures that are not in the table: they are read by what the caller declares.
 DECLARED = {
     "use-lite": monitor.Attention(

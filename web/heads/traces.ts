@@ -33,6 +33,7 @@ export type HeadTraces = Record<(typeof TRACES)[number], number>;
 /** A head with its traces for the covariance of its model's scan, and for others. */
 interface TracedHead extends HeadTraces {
   head_width: number;
+  outside_theory: string;
   traces?: Partial<Record<Covariance, HeadTraces>>;
   model: { name: string; covariance: Covariance; refused: Partial<Record<Covariance, string>> };
 }
@@ -72,10 +73,10 @@ export function tracesOf(head: TracedHead, covariance: Covariance): HeadTraces |
   return covariance === head.model.covariance ? head : head.traces?.[covariance];
 }
 
-/** Heads whose traces are known for a covariance, with these. */
+/** Heads for which the theory holds and whose traces are known for a covariance, with these. */
 export function traced<H extends TracedHead>(heads: H[], covariance: Covariance): { head: H; traces: HeadTraces }[] {
   return heads.flatMap((head) => {
-    const traces = tracesOf(head, covariance);
+    const traces = head.outside_theory === '' && tracesOf(head, covariance);
     return traces ? [{ head, traces }] : [];
   });
 }
@@ -92,9 +93,9 @@ export function selfLogit({ xi }: HeadTraces, { head_width }: TracedHead): numbe
 
 /** Why some heads of a figure have no place in it, as a sentence; '' where all have one. */
 export function untraced(heads: TracedHead[], covariance: Covariance): string {
-  const missing = heads.filter((head) => !tracesOf(head, covariance));
+  const missing = heads.filter((head) => head.outside_theory !== '' || !tracesOf(head, covariance));
   if (missing.length === 0) return '';
   const names = [...new Set(missing.map(({ model }) => model.name))].join(', ');
-  const why = missing[0].model.refused[covariance] ?? 'their traces are not known';
+  const why = missing[0].outside_theory || (missing[0].model.refused[covariance] ?? 'their traces are not known');
   return `Left out: ${count(missing.length)} heads of ${names}: ${why.replace(/\.$/, '')}.`;
 }
