@@ -19,14 +19,20 @@ afterAll(() => strict.close());
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** Width and height of the whole page on a screen, once what is in sight was drawn for it. */
+/** Width and height of the whole page on a screen, once the pictures that it has were drawn for it. */
 async function sizeOn(page: Page, screen: typeof PHONE): Promise<typeof PHONE> {
   await page.setViewportSize(screen);
   return page.evaluate(async () => {
     const root = document.documentElement;
+    // One that was drawn for another screen is scaled to its place, which some leave a few pixels.
+    const isStale = (svg: SVGSVGElement) => {
+      const place = svg.closest('.chart')!.clientWidth;
+      return place > 0 && Math.abs(svg.width.baseVal.value - place) > 0.05 * place;
+    };
     for (let height = NaN, same = 0; same < 3; height = root.scrollHeight) {
       await new Promise((resolve) => setTimeout(resolve, 100));
-      same = root.scrollHeight === height ? same + 1 : 0;
+      const stale = [...document.querySelectorAll<SVGSVGElement>('.chart svg[role="img"]')].some(isStale);
+      same = root.scrollHeight === height && !stale ? same + 1 : 0;
     }
     return { width: root.scrollWidth, height: root.scrollHeight };
   });
