@@ -89,7 +89,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
   std::vector<const Json*> last;
   for (const auto& [family, models] : all_models().items()) last.push_back(&models.back());
   // Without what their last ones have.
-  for (const char* const family : {"Gemma 4", "Granite 4"}) {
+  for (const char* const family : {"Gemma 4", "Granite 4", "Nemotron-H"}) {
     const Json& models = models_of(family);
     last.push_back(&models[models.size() - 3]);
     last.push_back(&models[models.size() - 2]);
@@ -234,7 +234,7 @@ TEST_CASE("passages of GPT-Neo are not longer than the windows of its local laye
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"arcee", "ernie4_5_moe", "nemotron"}) {
+  for (const std::string type : {"internlm3", "ernie4_5_moe", "mimo"}) {
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");
@@ -285,6 +285,51 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
   check_failure(refusal("Granite 4", resized), mamba + "D", "must have 4 numbers");
   const auto twice = [&](TinyModel& model, Json&) { model.add(mamba + "A", {4}, 1); };
   CHECK(refusal("Granite 4", twice).item == mamba + "A");
+}
+
+TEST_CASE("layers of Nemotron-H are of the kinds that config.json has for them", "[families]") {
+  const auto with = [](const char* key, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[key] = value; };
+  };
+  const std::string key = "hybrid_override_pattern";
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "MM-M")), key,
+                "'M' for layer 1", "the layer has heads");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "M**M")), key,
+                "'*' for layer 2", "the layer has no heads");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "M*-")), key,
+                "each of the 4 layers", "has 3");
+  check_failure(refusal("Nemotron-H", with("layers_block_type", Json::array({"mamba", "moe"}))),
+                "layers_block_type.1", "'moe' for layer 1", "the layer has heads");
+  CHECK(refusal("Nemotron-H", with("mamba_num_heads", 5)).item == "mamba_num_heads");
+  CHECK(refusal("Nemotron-H", with("ssm_state_size", 6)).item == "ssm_state_size");
+  CHECK(refusal("Nemotron-H", with("use_conv_bias", false)).item == "use_conv_bias");
+  CHECK(refusal("Nemotron-H", with("mamba_hidden_act", "relu")).item == "mamba_hidden_act");
+  CHECK(refusal("Nemotron-H", with("mlp_hidden_act", "relu3")).item == "mlp_hidden_act");
+  const auto biased = [](TinyModel& model, Json&) {
+    model.add("backbone.layers.0.mixer.in_proj.bias", {48}, 1);
+  };
+  check_failure(refusal("Nemotron-H", biased), "use_bias", "it is missing, and so false");
+  const auto beside = [](TinyModel& model, Json&) {
+    model.add("backbone.layers.1.mixer.down_proj.weight", {16, 10}, 1);
+  };
+  check_failure(refusal("Nemotron-H", beside), "backbone.layers.1.mixer.down_proj.weight",
+                "its layer has heads too");
+}
+
+TEST_CASE("layers of Llama Nemotron have the branches of config.json", "[families]") {
+  const auto with = [](const std::string& path, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[Json::json_pointer("/block_configs/" + path)] = value; };
+  };
+  check_failure(refusal("Llama Nemotron", with("0/attention/no_op", true)),
+                "block_configs.0.attention.no_op", "it is true", "layer 0 has its attention");
+  check_failure(refusal("Llama Nemotron", with("1/attention/no_op", false)),
+                "block_configs.1.attention.no_op", "it is false", "layer 1 has no attention");
+  check_failure(refusal("Llama Nemotron", with("2/ffn/no_op", false)), "block_configs.2.ffn.no_op",
+                "layer 2 has no ffn");
+  check_failure(refusal("Llama Nemotron", with("3/attention/window_length", 8)),
+                "block_configs.3.attention.window_length", "must be null, false or left out");
+  CHECK(refusal("Llama Nemotron", with("1/ffn/replace_with_linear", true)).item ==
+        "block_configs.1.ffn.replace_with_linear");
 }
 
 TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of config.json",

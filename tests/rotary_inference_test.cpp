@@ -120,7 +120,7 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
     });
   };
   const Json none(Json::value_t::discarded);
-  check_failure(failure("model_type", "arcee"), "test.safetensors",
+  check_failure(failure("model_type", "internlm3"), "test.safetensors",
                 "LLaMA (llama mistral mistral3");
   check_failure(failure("model_type", none), "test.safetensors", "cannot be run on text");
   CHECK(failure("hidden_act", "tanh").item == "hidden_act");

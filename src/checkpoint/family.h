@@ -221,6 +221,8 @@ struct ExpertNames {
   /// Norms of what the experts read, in the place of that of the MLP, which the shared one then has alone; of the sum of
   /// their outputs; and of the shared one's output.
   std::string_view input_norm = {}, output_norm = {}, shared_output_norm = {};
+  /// Linear maps of what the experts read but the shared one, and of the sum of their outputs, where the file has them.
+  std::string_view latent_input = {}, latent_output = {};
 };
 
 /// Per-layer embeddings (Google DeepMind, 2025, Gemma 3n): a layer ends with a gated map of an input of its own, made of
@@ -258,8 +260,10 @@ struct MixerNames {
   std::string_view log_rate = {}, minus_rate = {}, step_bias = {}, norm = {};
   std::string_view skip =
       {};  ///< of a state space, by head: a factor of the values that are added to what it reads
-  std::string_view groups =
-      {};  ///< key of the count of groups of heads that share B and C, 1 where it is left out
+  /// Of a state space, keys of the counts of heads, of the states of each, and of the groups of heads that share B and
+  /// C, 1 where it is left out; and of the activation, silu, where that of the MLP may be another one.
+  std::string_view heads_key = {}, states_key = {}, groups_key = {}, activation_key = {};
+  bool norm_by_group = false;    ///< the norm is of what the heads of each group read
   std::string_view output = {};  ///< of what is mixed
 };
 
@@ -332,6 +336,9 @@ struct ForwardNames {
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};
+  /// A layer may lack its heads (or the mixer in their place), or its MLP; one norm for both is that of a layer with one
+  /// of them.
+  bool optional_branches = false;
   /// Logits l become c tanh(l/c), with c of this key or default; 0: they do not.
   std::string_view attention_cap_key = {}, output_cap_key = {};
   double attention_cap = 0, output_cap = 0;

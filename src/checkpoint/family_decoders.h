@@ -8,7 +8,7 @@ namespace eigenscope::rows {
 constexpr Family llama() {
   return {.name = "LLaMA",
           .model_types =
-              " llama mistral mistral3 ministral qwen2 seed_oss arcee internlm3 mimo nemotron-nas "
+              " llama mistral mistral3 ministral qwen2 seed_oss internlm3 mimo "
               "PanguEmbedded ",
           .others = Others::names,
           .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
@@ -41,6 +41,16 @@ constexpr Family llama_itself() {
   Family row = llama();
   row.rotary.share = {};
   row.text.switched_biases = " llama ";
+  return row;
+}
+
+// Some layers have no heads, others no MLP, by `block_configs`.
+constexpr Family llama_nemotron() {
+  Family row = llama_itself();
+  row.name = "Llama Nemotron";
+  row.model_types = row.text.model_types = row.text.switched_biases = " nemotron-nas ";
+  row.others = Others::none;
+  row.text.optional_branches = true;
   return row;
 }
 
@@ -403,7 +413,9 @@ constexpr Family granite_hybrid() {
                .step_bias = "layers.{n}.mamba.dt_bias",
                .norm = "layers.{n}.mamba.norm.weight",
                .skip = "layers.{n}.mamba.D",
-               .groups = "mamba_n_groups",
+               .heads_key = "mamba_n_heads",
+               .states_key = "mamba_d_state",
+               .groups_key = "mamba_n_groups",
                .output = "layers.{n}.mamba.out_proj.weight"};
   return row;
 }
@@ -427,10 +439,23 @@ constexpr Family hyperclova() {
   return row;
 }
 
+// Without a gate in the MLP.
+constexpr Family arcee() {
+  Family row = variant(llama(), "Arcee", " arcee ");
+  row.text.mlp_gate = {};
+  row.text.epsilon = 1e-5;
+  row.text.activation = Activation::relu_squared;
+  row.text.switched_biases = row.model_types;
+  return row;
+}
+
 constexpr Family nemotron() {
-  Family row = llama_heads("Nemotron", " nemotron ");
+  Family row = variant(arcee(), "Nemotron", " nemotron ");
   row.gain_plus_one = true;
   row.rotary = {.default_share = 0.5};
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "norm_eps";
+  row.text.switched_biases = row.model_types;
   return row;
 }
 
@@ -505,16 +530,56 @@ constexpr Family falcon_h1() {
   return row;
 }
 
-// Attention in some of the layers, with positions nowhere.
+// Layers of attention, of a state space and of an MLP or experts by itself, with positions nowhere.
 constexpr Family nemotron_hybrid() {
-  Family row = llama_heads("Nemotron-H", " nemotron_h ");
+  Family row = variant(llama(), "Nemotron-H", " nemotron_h ");
   row.embeddings = "embeddings.weight";
   AttentionNames& names = row.attentions[0];
   names.query_weight = "layers.{n}.mixer.q_proj.weight";
   names.key_weight = "layers.{n}.mixer.k_proj.weight";
   names.query_gain = "layers.{n}.norm.weight";
   names.rotary = RotaryPairs::kNone;
-  names.others = " mixer.v_proj mixer.o_proj ";
+  row.mixer = {.mixing = TokenMixing::state_space,
+               .input = "layers.{n}.mixer.in_proj.weight",
+               .convolution = "layers.{n}.mixer.conv1d.weight",
+               .log_rate = "layers.{n}.mixer.A_log",
+               .minus_rate = "layers.{n}.mixer.A",
+               .step_bias = "layers.{n}.mixer.dt_bias",
+               .norm = "layers.{n}.mixer.norm.weight",
+               .skip = "layers.{n}.mixer.D",
+               .heads_key = "mamba_num_heads",
+               .states_key = "ssm_state_size",
+               .groups_key = "n_groups",
+               .activation_key = "mamba_hidden_act",
+               .norm_by_group = true,
+               .output = "layers.{n}.mixer.out_proj.weight"};
+  ForwardNames& text = row.text;
+  text.optional_branches = true;
+  text.value = "layers.{n}.mixer.v_proj.weight";
+  text.attention_output = "layers.{n}.mixer.o_proj.weight";
+  text.mlp_norm = names.query_gain;
+  text.mlp_gate = {};
+  text.mlp_up = "layers.{n}.mixer.up_proj.weight";
+  text.mlp_down = "layers.{n}.mixer.down_proj.weight";
+  text.final_norm = "norm_f.weight";
+  text.epsilon_key = "layer_norm_epsilon";
+  text.epsilon = 1e-5;
+  text.activation_key = "mlp_hidden_act";
+  text.activation = Activation::relu_squared;
+  text.switched_biases = row.model_types;
+  text.experts = {.router = {.weight = "layers.{n}.mixer.gate.weight",
+                             .correction = "layers.{n}.mixer.gate.e_score_correction_bias",
+                             .scores = RouterScores::sigmoid,
+                             .normalized = true,
+                             .factor_key = "routed_scaling_factor",
+                             .groups_key = "n_group",
+                             .best_groups_key = "topk_group"},
+                  .each = {.up = "layers.{n}.mixer.experts.{e}.up_proj.weight",
+                           .down = "layers.{n}.mixer.experts.{e}.down_proj.weight"},
+                  .shared = {.up = "layers.{n}.mixer.shared_experts.up_proj.weight",
+                             .down = "layers.{n}.mixer.shared_experts.down_proj.weight"},
+                  .latent_input = "layers.{n}.mixer.fc1_latent_proj.weight",
+                  .latent_output = "layers.{n}.mixer.fc2_latent_proj.weight"};
   return row;
 }
 

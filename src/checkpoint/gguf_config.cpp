@@ -478,6 +478,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
         (scores == 0 &&
          (ocr || (conversion->name == "deepseek2" && metadata.number("block_count", 0) != 47)));
     if (scores > 0 || softmax) config["scoring_func"] = softmax ? "softmax" : "sigmoid";
+    if (config.value("n_group", 0) == 1 && !config.contains("topk_group")) config["topk_group"] = 1;
     if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);

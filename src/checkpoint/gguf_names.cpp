@@ -109,8 +109,17 @@ constexpr NamePairs kDeltaRule =
     "ssm_conv1d=linear_attn.conv1d ssm_a=linear_attn.A ssm_dt.bias=linear_attn.dt_bias "
     "ssm_norm=linear_attn.norm ssm_out=linear_attn.out_proj ";
 constexpr NamePairs kMixers =
-    " token_embd=model.embeddings attn_norm=norm attn_q=mixer.q_proj attn_k=mixer.k_proj "
-    "attn_v=mixer.v_proj attn_output=mixer.o_proj ";
+    " token_embd=model.embeddings output_norm=model.norm_f attn_norm=norm attn_q=mixer.q_proj "
+    "attn_k=mixer.k_proj attn_v=mixer.v_proj attn_output=mixer.o_proj ffn_up=mixer.up_proj "
+    "ffn_down=mixer.down_proj ssm_in=mixer.in_proj ssm_conv1d=mixer.conv1d ssm_a=mixer.A "
+    "ssm_d=mixer.D ssm_dt.bias=mixer.dt_bias ssm_norm=mixer.norm ssm_out=mixer.out_proj "
+    "ffn_gate_inp=mixer.gate exp_probs_b.bias=mixer.gate.e_score_correction_bias "
+    "ffn_up_exps=mixer.experts.{e}.up_proj ffn_down_exps=mixer.experts.{e}.down_proj "
+    "ffn_up_shexp=mixer.shared_experts.up_proj ffn_down_shexp=mixer.shared_experts.down_proj "
+    "ffn_latent_down=mixer.fc1_latent_proj ffn_latent_up=mixer.fc2_latent_proj ";
+constexpr NamePairs kMixerKeys =
+    " attention.layer_norm_rms_epsilon=layer_norm_epsilon ssm.group_count=n_groups "
+    "ssm.state_size=ssm_state_size ssm.time_step_rank=mamba_num_heads ";
 constexpr NamePairs kGpt2 =
     " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
     "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
@@ -312,12 +321,16 @@ constexpr std::array kConverted{
     Converted{.name = "hunyuan-moe", .model_type = "hunyuan_v1_moe", .names = {kHunyuan}},
     Converted{.name = "baichuan", .model_type = "baichuan", .neighbours = true},
     Converted{.name = "nemotron", .model_type = "nemotron", .whole_gains = true},
-    Converted{
-        .name = "nemotron_h", .model_type = "nemotron_h", .names = {kMixers}, .neighbours = true},
+    Converted{.name = "nemotron_h",
+              .model_type = "nemotron_h",
+              .names = {kMixers},
+              .neighbours = true,
+              .keys = {kMixerKeys}},
     Converted{.name = "nemotron_h_moe",
               .model_type = "nemotron_h",
               .names = {kMixers},
-              .neighbours = true},
+              .neighbours = true,
+              .keys = {kMixerKeys}},
     Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = {kStateSpace}},
     Converted{.name = "jamba", .model_type = "jamba", .names = {kStateSpace}},
     Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}, .keys = {kLfm2Keys}},

@@ -55,8 +55,8 @@ class KnownLayer {
       const ExpertNames& experts = forward->experts;
       const RouterNames& router = experts.router;
       add({router.weight, router.correction, router.input_gain, router.expert_scale,
-           experts.shared_gate, experts.input_norm, experts.output_norm,
-           experts.shared_output_norm});
+           experts.shared_gate, experts.input_norm, experts.output_norm, experts.shared_output_norm,
+           experts.latent_input, experts.latent_output});
       for (const MlpNames& mlp : {experts.each, experts.stacked, experts.shared}) {
         add({mlp.gate, mlp.up, mlp.down});
       }

@@ -76,10 +76,21 @@ void LayerRest::start(int layer) {
     parts_.back().columns += own;
     work_ += weights * static_cast<double>(own);
   }
+  begin_part();
 }
 
 LayerRest::Stage LayerRest::first_stage() const {
-  return stored_.mixer ? Stage::mixer_input : Stage::attention_output;
+  if (stored_.mixer) return Stage::mixer_input;
+  return stored_.attention_output.outputs() > 0 ? Stage::attention_output : Stage::hidden;
+}
+
+void LayerRest::begin_part() {
+  stage_ = first_stage();
+  if (done() || stage_ != Stage::hidden) return;
+  const auto& [first, end, columns] = parts_[part_];
+  join(tokens_, first, end, columns, entered_);
+  states_ = stored_.norms.mlp_norm(entered_);
+  if (stored_.mixture) start_mixture();
 }
 
 Index LayerRest::outputs() const {
@@ -197,6 +208,7 @@ void LayerRest::end_stage() {
     case Stage::attention_output:
       join(tokens_, first, end, columns, entered_);
       states_ = enter_mlp(stored_.norms, rules_, projected_, entered_);
+      if (!has_mlp()) return end_part();
       stage_ = Stage::hidden;
       if (stored_.mixture) start_mixture();
       return;
@@ -237,9 +249,13 @@ void LayerRest::start_mixture() {
   const Norm& input_norm = stored_.mixture->input_norm;
   all_states_ = std::move(states_);
   routed_ = route(router, router.input_norm.is_none() ? all_states_ : router.input_norm(entered_));
+  const Linear& latent = stored_.mixture->latent_input;
   if (!input_norm.is_none()) {
     shared_states_ = std::move(all_states_);
     all_states_ = input_norm(entered_);
+  } else if (latent.weight.size() > 0) {
+    shared_states_ = std::move(all_states_);
+    all_states_ = latent(shared_states_);
   }
   mixed_.setZero(all_states_.rows(), all_states_.cols());
   expert_ = -1;
@@ -264,6 +280,8 @@ bool LayerRest::next_expert() {
 
 bool LayerRest::add_expert() {
   if (is_shared()) {
+    const Linear& latent = stored_.mixture->latent_output;
+    if (latent.weight.size() > 0) mixed_ = latent(mixed_);
     mixed_ = stored_.mixture->output_norm(std::move(mixed_));
     projected_ = stored_.mixture->shared_output_norm(std::move(projected_));
   }
@@ -310,8 +328,7 @@ void LayerRest::end_part() {
     tokens_[k] = entered_.middleCols(column, tokens_[k].cols());
     column += tokens_[k].cols();
   }
-  stage_ = first_stage();
-  if (++part_ < parts_.size()) return;
+  if (++part_ < parts_.size()) return begin_part();
   // Nothing is kept while other passes run.
   blocks_.clear();
   for (MatrixXf* const own : {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_,

@@ -67,6 +67,9 @@ class LayerRest {
     return stage_ == Stage::mixer_input || stage_ == Stage::hidden ? hidden_ : projected_;
   }
   Stage first_stage() const;
+  bool has_mlp() const { return stored_.mixture || stored_.mlp.down.outputs() > 0; }
+  /// Begins with a part, of which a layer without heads and a TokenMixer has the states of the MLP.
+  void begin_part();
   /// The outputs of all maps of the stage, whose memory is one matrix.
   Eigen::Index outputs() const;
   bool gated() const;

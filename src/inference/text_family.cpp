@@ -24,6 +24,7 @@ constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
                                   ActivationName{{"gelu_pytorch_tanh"}, Activation::gelu_new},
                                   ActivationName{{"quick_gelu"}, Activation::quick_gelu},
                                   ActivationName{{"relu"}, Activation::relu},
+                                  ActivationName{{"relu2"}, Activation::relu_squared},
                                   ActivationName{{"silu"}, Activation::silu}};
 
 const ForwardNames& names_of(const Family& family, ModelInput input) {

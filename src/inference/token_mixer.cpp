@@ -117,7 +117,9 @@ MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf&) cons
   for (Index t = 0; t < length; ++t) {
     for (Index i = 0; i < values; ++i) read(i, t) *= silu(projected(i, t));
   }
-  return weights_.norm(std::move(read));
+  read = weights_.norm(std::move(read));
+  read.array().colwise() *= weights_.gain.array();
+  return read;
 }
 
 MatrixXf DeltaRule::operator()(const MatrixXf& projected, const MatrixXf&) const {

@@ -92,7 +92,7 @@ struct StateSpaceHeads {
 
 /// Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060), eq. 2 with the steps of its section 2.1: each head has states S (states x
 /// width), and at each position S <- e^(-r d) S + d B x^T, of which it reads C^T S + D x; d = ln(1 + exp(s + step bias)).
-/// What all heads read, times silu(z), has a norm. Projected states are [z | x | B | C | s], of which x, B and C go
+/// What all heads read, or those of a group, times silu(z), has a norm. Projected states are [z | x | B | C | s], of which x, B and C go
 /// through the convolution and silu.
 class StateSpace final : public TokenMixer {
  public:
@@ -100,7 +100,8 @@ class StateSpace final : public TokenMixer {
   struct Weights {
     CausalConvolution convolution;
     Eigen::VectorXf rate, step_bias, skip;  ///< by head: r, of the steps, and D
-    Norm norm;                              ///< of what all heads read
+    Norm norm;             ///< of what all heads read, or those of a group, without the gain
+    Eigen::VectorXf gain;  ///< of what all heads read
   };
   StateSpace(const StateSpaceHeads& heads, Weights weights)
       : heads_(heads), weights_(std::move(weights)) {}

@@ -69,15 +69,14 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
 
 void Transformer::find_layers() {
   for (const LayerTensors& layer : stack().layers) {
-    while (stored_ < layer.layer && has_mixer(stored_)) ++stored_;
+    while (stored_ < layer.layer && lacks_heads(stored_)) ++stored_;
     if (layer.layer != stored_) {
       refuse_item(full_name(attention().query_weight, stored_), "it is missing");
     }
-    if (has_mixer(stored_++)) {
-      refuse_item(full_name(match_.family->mixer.output, layer.layer), "its layer has heads too");
-    }
+    ++stored_;
   }
-  while (has_mixer(stored_)) ++stored_;
+  while (lacks_heads(stored_)) ++stored_;
+  for (int layer = 0; layer < stored_; ++layer) check_branches(layer);
 }
 
 bool Transformer::has(std::string_view pattern, int layer) const {
@@ -468,18 +467,18 @@ void divide_gate(GateRows rows, StoredMlp& mlp) {
 
 }  // namespace
 
-StoredMlp Transformer::mlp(const MlpNames& names, int layer) const {
+StoredMlp Transformer::mlp(const MlpNames& names, int layer, Index width) const {
   const Index hidden = sides(names.down, layer)[0];
   StoredMlp mlp;
   mlp.up =
-      linear(names.up, layer, names.gate_rows == GateRows::separate ? hidden : 2 * hidden, width_);
-  if (!names.gate.empty()) mlp.gate = linear(names.gate, layer, hidden, width_);
+      linear(names.up, layer, names.gate_rows == GateRows::separate ? hidden : 2 * hidden, width);
+  if (!names.gate.empty()) mlp.gate = linear(names.gate, layer, hidden, width);
   divide_gate(names.gate_rows, mlp);
-  mlp.down = linear(names.down, layer, width_, hidden);
+  mlp.down = linear(names.down, layer, width, hidden);
   return mlp;
 }
 
-StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
+StoredMlp Transformer::stacked_mlp(int layer, Index expert, Index width) const {
   const ExpertNames& names = this->names().experts;
   const auto stacked = [&](std::string_view pattern, Index out, Index in) {
     std::string name = full_name(pattern, layer);
@@ -504,10 +503,10 @@ StoredMlp Transformer::stacked_mlp(int layer, Index expert) const {
   };
   StoredMlp mlp;
   const auto& [gate, up, down, gate_rows] = names.stacked;
-  mlp.down = stacked(down, width_, 0);
+  mlp.down = stacked(down, width, 0);
   const Index hidden = mlp.down.inputs();
-  mlp.up = stacked(up, gate_rows == GateRows::separate ? hidden : 2 * hidden, width_);
-  if (!gate.empty()) mlp.gate = stacked(gate, hidden, width_);
+  mlp.up = stacked(up, gate_rows == GateRows::separate ? hidden : 2 * hidden, width);
+  if (!gate.empty()) mlp.gate = stacked(gate, hidden, width);
   divide_gate(gate_rows, mlp);
   return mlp;
 }
@@ -535,18 +534,24 @@ StoredMixture Transformer::mixture(int layer) const {
     const std::size_t mark = name.find(kMark);
     return mark == name.npos ? name : name.replace(mark, kMark.size(), std::to_string(expert));
   };
+  Index width = width_;
+  if (has(names.latent_input, layer)) {
+    width = sides(names.latent_input, layer)[1];
+    mixture.latent_input = linear(names.latent_input, layer, width, width_).read();
+    mixture.latent_output = linear(names.latent_output, layer, width_, width).read();
+  }
   const std::string first = of_expert(names.each.down, 0);
   refuse_both(names.stacked.down, first, layer);
   const bool is_stacked = !names.stacked.down.empty() && !has(first, layer);
   for (Index expert = 0; expert < experts; ++expert) {
     if (is_stacked) {
-      mixture.experts.push_back(stacked_mlp(layer, expert));
+      mixture.experts.push_back(stacked_mlp(layer, expert, width));
       continue;
     }
     const std::string gate = of_expert(names.each.gate, expert),
                       up = of_expert(names.each.up, expert),
                       down = of_expert(names.each.down, expert);
-    mixture.experts.push_back(mlp({gate, up, down}, layer));
+    mixture.experts.push_back(mlp({gate, up, down}, layer, width));
   }
   if (!names.router.input_gain.empty()) {
     mixture.router.input_norm = read_norm(names.router.input_gain, layer);
@@ -559,7 +564,7 @@ StoredMixture Transformer::mixture(int layer) const {
   mixture.output_norm = read_norm(names.output_norm, layer);
   mixture.shared_output_norm = read_norm(names.shared_output_norm, layer);
   if (names.shared.down.empty()) return mixture;
-  mixture.experts.push_back(mlp(names.shared, layer));
+  mixture.experts.push_back(mlp(names.shared, layer, width_));
   mixture.router.shared = true;
   if (!names.shared_gate.empty()) {
     mixture.router.shared_gate = linear(names.shared_gate, layer, 1, width_).read();
@@ -579,18 +584,19 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
     rest.attention_output = linear(text.attention_output, layer, width_, read);
   }
   read_mixer(rest, layer);
+  rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
+  rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);
+  rest.norms.attention_scale = read_scale(text.attention_scale, layer);
+  if (text.optional_branches && !has_mlp(layer)) return rest;
   if (has_mixture(layer)) {
     rest.mixture = mixture(layer);
   } else {
     const GateRows gate_rows = text.fused_gate ? GateRows::halves : GateRows::separate;
-    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down, gate_rows}, layer);
+    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down, gate_rows}, layer, width_);
   }
-  rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
-  rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);
   rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);
   rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
-  rest.norms.attention_scale = read_scale(text.attention_scale, layer);
   rest.norms.mlp_scale = read_scale(text.mlp_scale, layer);
   read_layer_input(rest, layer);
   return rest;

@@ -31,6 +31,7 @@ struct StoredMixture {
   Router router;
   std::vector<StoredMlp> experts;
   Norm input_norm, output_norm, shared_output_norm;  ///< see ExpertNames
+  Linear latent_input, latent_output;                ///< likewise; empty for none
 };
 
 /// The input of a layer (LayerInputNames), and what the layer makes of it.
@@ -46,8 +47,9 @@ struct StoredRest {
   LayerWeights norms;                       ///< their linear maps but `skip` are empty
   std::shared_ptr<const TokenMixer> mixer;  ///< null for none
   std::vector<StoredLinear> mixer_inputs;   ///< of the projected states, one below the other
-  StoredLinear attention_output;            ///< of what the heads read, or the mixer gives
-  StoredMlp mlp;                            ///< none where the layer has a mixture of experts
+  StoredLinear
+      attention_output;  ///< of what the heads read, or the mixer gives; none without these
+  StoredMlp mlp;         ///< none where the layer has a mixture of experts, or no MLP
   std::optional<StoredMixture> mixture;
   std::optional<StoredLayerInput> layer_input;
 };
@@ -92,7 +94,7 @@ class Transformer {
   }
   /// The number of heads in the layers before a layer.
   Eigen::Index heads_before(int layer) const;
-  /// Whether layers have a TokenMixer.
+  /// Whether layers have a TokenMixer, or no heads.
   bool has_mixers() const {
     return match_.family->gated() || std::ssize(layers_with_heads_) < layers_;
   }
@@ -173,10 +175,16 @@ class Transformer {
   const LayerRules& first_rules() const { return rules(layers_with_heads_.front()); }
   /// Counts the layers of the file, and lists those with heads among them.
   void find_layers();
-  /// Only of a model that has such a layer.
-  int first_without_heads() const;
   /// Whether the file has a mixer in the place of the heads of a layer.
   bool has_mixer(int layer) const;
+  /// The first layer with one, or layers() without any.
+  int first_with_mixer() const;
+  /// Whether a layer has an MLP or a mixture of experts.
+  bool has_mlp(int layer) const;
+  /// Whether a layer has a mixer, or an MLP by itself.
+  bool lacks_heads(int layer) const;
+  /// Refuses a layer of the file that has branches of which it must have one.
+  void check_branches(int layer) const;
   std::string full_name(std::string_view pattern, int layer = 0) const;
   /// Whether the file has a tensor of a layer; not for an empty name.
   bool has(std::string_view pattern, int layer) const;
@@ -200,6 +208,8 @@ class Transformer {
   void read_layers(const ConfigKeys& keys);
   /// Refuses a layer without heads that config.json says to have some, and the reverse.
   void check_kind(const ConfigKeys& keys, int layer) const;
+  /// Refuses a layer whose branches are not those of "block_configs".
+  void check_block(const ConfigKeys& keys, int layer) const;
   void read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules);
   /// Refuses a layer without a window that has values where a switch makes them of the keys, or none where it does not.
   void check_values(const ConfigKeys& keys, int layer) const;
@@ -207,6 +217,8 @@ class Transformer {
   bool keys_are_values(int layer) const;
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
+  /// What config.json says of layers with a mixer; `of_mlp` is the activation of the MLP.
+  void read_mixers(const ConfigKeys& keys, Activation of_mlp);
   /// Widths of the delta rule, by config.json.
   void read_delta_rule(const ConfigKeys& keys);
   /// Widths of the state spaces, by config.json and the shapes.
@@ -247,8 +259,9 @@ class Transformer {
   /// The rates of decay of the heads of a mixer.
   Eigen::VectorXf read_rates(int layer, Eigen::Index heads) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
-  StoredMlp mlp(const MlpNames& names, int layer) const;
-  StoredMlp stacked_mlp(int layer, Eigen::Index expert) const;
+  /// `width` is that of the tokens it reads and gives.
+  StoredMlp mlp(const MlpNames& names, int layer, Eigen::Index width) const;
+  StoredMlp stacked_mlp(int layer, Eigen::Index expert, Eigen::Index width) const;
   StoredMixture mixture(int layer) const;
   /// Whether tokens have the embedding of their position: not where positions are rotary.
   bool embeds_positions() const;

@@ -13,6 +13,7 @@
 #include "inference/transformer.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -22,6 +23,8 @@ using Eigen::VectorXf;
 
 constexpr std::uint64_t kMostConvolved = 64;  // positions
 constexpr double kLargestStep = 1e6;
+/// Kinds of layers in config.json, and letters of "hybrid_override_pattern".
+constexpr std::string_view kKindsWithoutHeads = " conv linear_attention mamba mlp moe M - E ";
 
 /// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON and written
 /// as a word or an object.
@@ -41,19 +44,77 @@ void check_steps(const ConfigKeys& keys) {
 
 bool Transformer::has_mixer(int layer) const { return has(match_.family->mixer.output, layer); }
 
-int Transformer::first_without_heads() const {
+int Transformer::first_with_mixer() const {
   int layer = 0;
-  while (has_heads(layer)) ++layer;
+  while (layer < layers_ && !has_mixer(layer)) ++layer;
   return layer;
 }
 
+bool Transformer::has_mlp(int layer) const {
+  return has_mixture(layer) || has(names().mlp_down, layer);
+}
+
+bool Transformer::lacks_heads(int layer) const {
+  if (has_mixer(layer)) return true;
+  return names().optional_branches && has_mlp(layer) && !has(attention().query_weight, layer);
+}
+
+void Transformer::check_branches(int layer) const {
+  const bool heads = has(attention().query_weight, layer), mixer = has_mixer(layer);
+  const auto refuse = [&](std::string_view branch, const char* other) {
+    refuse_item(full_name(branch, layer), {"its layer has ", other, " too"});
+  };
+  if (heads && mixer) refuse(match_.family->mixer.output, "heads");
+  const bool one = names().optional_branches && names().mlp_norm == attention().query_gain;
+  if (!one || !has_mlp(layer) || (!heads && !mixer)) return;
+  refuse(has_mixture(layer) ? names().experts.router.weight : names().mlp_down,
+         heads ? "heads" : "a state space");
+}
+
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
-  const std::string key = element_key("layer_types", layer);
-  const auto kind = keys.text(key);
-  const bool mixes = kind == "conv" || kind == "linear_attention" || kind == "mamba";
-  if (!kind || match_.family->mixer.output.empty() || mixes == has_mixer(layer)) return;
-  refuse_item(keys.path(key), {"it is '", shown_name(*kind), "' in ", keys.name(),
-                               ", but the layer has ", mixes ? "" : "no ", "heads"});
+  if (match_.family->mixer.output.empty()) return;
+  const auto check = [&](const std::string& key, std::string_view kind) {
+    const bool lacks = lists(kKindsWithoutHeads, kind);
+    if (lacks == lacks_heads(layer)) return;
+    refuse_item(keys.path(key),
+                {"it is '", shown_name(kind), "' for layer ", std::to_string(layer), " in ",
+                 keys.name(), ", but the layer has ", lacks ? "" : "no ", "heads"});
+  };
+  for (const char* const list : {"layer_types", "layers_block_type"}) {
+    const std::string key = element_key(list, layer);
+    if (const auto kind = keys.text(key)) check(key, *kind);
+  }
+  const char* const pattern_key = "hybrid_override_pattern";
+  const auto pattern = keys.text(pattern_key);
+  if (!pattern) return;
+  if (std::ssize(*pattern) != layers_) {
+    refuse_item(keys.path(pattern_key),
+                {"it must have a letter for each of the ", std::to_string(layers_),
+                 " layers, but has ", std::to_string(pattern->size()), " in ", keys.name()});
+  }
+  check(pattern_key, std::string_view(*pattern).substr(static_cast<std::size_t>(layer), 1));
+}
+
+void Transformer::check_block(const ConfigKeys& keys, int layer) const {
+  const std::string block = element_key("block_configs", layer) + ".";
+  const auto check = [&](const char* branch, bool has) {
+    const std::string key = block + branch + ".no_op";
+    if (keys.flag(key).value_or(!has) != has) return;
+    refuse_item(keys.path(key),
+                {"it is ", has ? "true" : "false", " in ", keys.name(), ", but layer ",
+                 std::to_string(layer), " has ", has ? "its " : "no ", branch});
+  };
+  check("attention", has(attention().query_weight, layer));
+  check("ffn", has_mlp(layer));
+  for (const char* const other :
+       {"attention.replace_with_linear", "attention.unshifted_sink", "attention.num_sink_tokens",
+        "attention.window_length", "attention.sparsify", "attention.mamba", "attention.llama4",
+        "ffn.replace_with_linear", "ffn.sparsify", "ffn.moe"}) {
+    const std::string key = block + other, value = keys.value(key);
+    if (value.empty() || value == "null" || value == "false") continue;
+    refuse_item(keys.path(key), {"it must be null, false or left out in ", keys.name(),
+                                 ": this part is not supported"});
+  }
 }
 
 void Transformer::read_delta_rule(const ConfigKeys& keys) {
@@ -62,7 +123,7 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
     if (!count || *count == 0) refuse_item(keys.path(key), {"it is missing in ", keys.name()});
     return static_cast<Index>(*count);
   };
-  const int layer = first_without_heads();
+  const int layer = first_with_mixer();
   const std::string norm = full_name(match_.family->mixer.norm, layer);
   const TensorInfo& info = tensors_->tensor(norm);
   const char* const width_key = "linear_value_head_dim";
@@ -84,7 +145,7 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
 }
 
 void Transformer::read_mixer(StoredRest& rest, int layer) const {
-  if (has_heads(layer) && !match_.family->gated()) return;
+  if (!has_mixer(layer) && !match_.family->gated()) return;
   rest.norms.attention_norm = read_norm(attention().query_gain, layer);
   if (has_heads(layer)) return read_output_gate(rest, layer);
   const MixerNames& names = match_.family->mixer;
@@ -153,13 +214,13 @@ void Transformer::read_delta_rule(StoredRest& rest, int layer) const {
 
 void Transformer::read_state_space(const ConfigKeys& keys) {
   const MixerNames& names = match_.family->mixer;
-  const int layer = first_without_heads();
+  const int layer = first_with_mixer();
   const std::string bias = full_name(names.step_bias, layer),
                     convolution = full_name(names.convolution, layer);
   const TensorInfo &steps = tensors_->tensor(bias), &channels = tensors_->tensor(convolution);
   const Index values = sides(names.output, layer)[0];
   space_.heads = steps.shape.size() == 1 ? static_cast<Index>(steps.shape.front()) : 0;
-  space_.groups = static_cast<Index>(keys.integer(names.groups, kLargestSide).value_or(1));
+  space_.groups = static_cast<Index>(keys.integer(names.groups_key, kLargestSide).value_or(1));
   const Index rows = channels.shape.empty() ? 0 : static_cast<Index>(channels.shape.front());
   if (space_.heads == 0 || values % space_.heads != 0 || space_.heads % space_.groups != 0 ||
       rows <= values || (rows - values) % (2 * space_.groups) != 0) {
@@ -172,7 +233,7 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
   space_.width = values / space_.heads;
   space_.states = (rows - values) / (2 * space_.groups);
   for (const auto& [key, count] :
-       {std::pair("mamba_n_heads", space_.heads), std::pair("mamba_d_state", space_.states)}) {
+       {std::pair(names.heads_key, space_.heads), std::pair(names.states_key, space_.states)}) {
     const auto told = keys.integer(key, kLargestSide);
     if (!told || *told == static_cast<std::uint64_t>(count)) continue;
     refuse_item(keys.path(key), {std::to_string(*told), " in ", keys.name(), ", but the file has ",
@@ -189,7 +250,9 @@ void Transformer::read_state_space(StoredRest& rest, int layer) const {
   space.rate = read_rates(layer, space_.heads);
   space.step_bias = read_bias(full_name(names.step_bias, layer), space_.heads);
   space.skip = read_flat(names.skip, layer, space_.heads);
-  space.norm = {NormKind::rms_norm, read_flat(names.norm, layer, values), {}, epsilon_};
+  const Index normed = names.norm_by_group ? values / space_.groups : values;
+  space.norm = {NormKind::rms_norm, VectorXf::Ones(normed), {}, epsilon_};
+  space.gain = read_flat(names.norm, layer, values);
   rest.mixer = std::make_shared<StateSpace>(space_, std::move(space));
   rest.attention_output = linear(names.output, layer, width_, values);
 }

@@ -72,8 +72,12 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
   const MixerNames& mixer = match_.family->mixer;
   check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
-  check_biases(keys, "mamba_conv_bias", std::array{mixer.convolution});
-  check_biases(keys, "mamba_proj_bias", std::array{mixer.input, mixer.output});
+  for (const char* const key : {"mamba_conv_bias", "use_conv_bias"}) {
+    check_biases(keys, key, std::array{mixer.convolution});
+  }
+  for (const char* const key : {"mamba_proj_bias", "use_bias"}) {
+    check_biases(keys, key, std::array{mixer.input, mixer.output});
+  }
   const LayerInputNames& input = names().layer_input;
   const ExpertNames& experts = names().experts;
   check_biases(keys, "mlp_bias",
@@ -109,7 +113,8 @@ void Transformer::read_config(const ConfigKeys& keys) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
     check_kind(keys, layer);
-    if (has_mixer(layer)) {
+    check_block(keys, layer);
+    if (lacks_heads(layer)) {
       own.heads = own.key_heads = 0;
       continue;
     }
@@ -129,15 +134,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
-  const bool is_hybrid = std::ssize(layers_with_heads_) < layers_;
-  const TokenMixing mixing = match_.family->mixer.mixing;
-  if (is_hybrid && mixing == TokenMixing::delta_rule) read_delta_rule(keys);
-  if (is_hybrid && mixing == TokenMixing::state_space) read_state_space(keys);
-  const bool is_silu = rules.activation == Activation::silu || mixing == TokenMixing::convolution;
-  if (is_hybrid && !is_silu) {
-    refuse_item(keys.path(names().activation_key),
-                {"it must be silu in ", keys.name(), " for layers without heads of this family"});
-  }
+  if (first_with_mixer() < layers_) read_mixers(keys, rules.activation);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
@@ -151,10 +148,24 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
 }
 
+void Transformer::read_mixers(const ConfigKeys& keys, Activation of_mlp) {
+  const MixerNames& mixer = match_.family->mixer;
+  if (mixer.mixing == TokenMixing::convolution) return;
+  const std::string_view key =
+      mixer.activation_key.empty() ? names().activation_key : mixer.activation_key;
+  const ForwardNames silu{.activation_key = mixer.activation_key, .activation = Activation::silu};
+  if ((mixer.activation_key.empty() ? of_mlp : activation_of(silu, keys)) != Activation::silu) {
+    refuse_item(keys.path(key),
+                {"it must be silu in ", keys.name(), " for layers without heads of this family"});
+  }
+  if (mixer.mixing == TokenMixing::delta_rule) return read_delta_rule(keys);
+  read_state_space(keys);
+}
+
 void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
                                std::span<const std::string_view> maps) const {
   const bool off = keys.is_off(key);
-  const bool missing = key != "enable_bias" && !keys.has(key) &&
+  const bool missing = lists(" attention_bias mlp_bias use_bias ", key) && !keys.has(key) &&
                        lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
   for (int layer = 0; layer < layers_; ++layer) {

@@ -41,6 +41,12 @@ struct Relu {
 };
 
 template <class Scalar>
+struct ReluSquared {
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x < 0 ? Scalar(0) : x * x; }  // keeps NaN
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const { return x < 0 ? Scalar(0) : 2 * x; }
+};
+
+template <class Scalar>
 struct Silu {
   EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * sigmoid(x); }
   EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
@@ -69,6 +75,8 @@ void with_activation(Activation kind, const Use& use) {
       return use(GeluNew<Scalar>());
     case Activation::relu:
       return use(Relu<Scalar>());
+    case Activation::relu_squared:
+      return use(ReluSquared<Scalar>());
     case Activation::silu:
       return use(Silu<Scalar>());
     case Activation::quick_gelu:

@@ -12,8 +12,9 @@ enum class Activation {
   gelu,      ///< x Phi(x), Phi the distribution function of the normal law
   gelu_new,  ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the approximation of GPT-2
   relu,
-  silu,       ///< x / (1 + exp(-x))
-  quick_gelu  ///< x / (1 + exp(-1.702 x)), another approximation of GELU, of CLIP
+  relu_squared,  ///< max(x, 0)^2 (So et al., 2021, arXiv:2109.08668)
+  silu,          ///< x / (1 + exp(-x))
+  quick_gelu     ///< x / (1 + exp(-1.702 x)), another approximation of GELU, of CLIP
 };
 
 /// Replaces each of `values` by its activation.

@@ -341,8 +341,10 @@ TYPES = {
         ),
     ),
     **dict.fromkeys(
-        ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5"), (_llama(),)
+        ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5", "arcee"), (_llama(),)
     ),
+    "nemotron": (replace(_llama(gains="plus_one"), rotary=0.5),),
+    "nemotron-nas": (_llama(),),
     **dict.fromkeys(("lfm2", "lfm2_moe"), (_LFM2,)),
     "lfm2_vl": (replace(_LFM2, parts=("lfm2",)),),
     **dict.fromkeys(("qwen3_5_text", "qwen3_next"), (_QWEN35,)),
@@ -405,6 +407,15 @@ TYPES = {
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
     "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),
     "jamba": (replace(_llama(), rotary=0.0),),
+    "nemotron_h": (
+        replace(
+            _llama(),
+            query="layers.{n}.mixer.q_proj.weight",
+            key="layers.{n}.mixer.k_proj.weight",
+            gain="layers.{n}.norm.weight",
+            rotary=0.0,
+        ),
+    ),
     "phi": (
         replace(
             _llama(norms_switch="qk_layernorm", marks=("layers.{n}.self_attn.dense.weight",)),

@@ -592,6 +592,120 @@ class GraniteHybrid(GraniteMoeShared):
         self.vector(p + "ssm_norm.weight", (1, self.values), 1.0)
 
 
+class Arcee(Decoder):
+    architecture, has_gate = "arcee", False
+
+
+class Nemotron(Arcee):
+    """Half of the coordinates of a head turn."""
+
+    architecture, epsilon, norm_bias = "nemotron", "attention.layer_norm_epsilon", True
+    keys = {"rope.dimension_count": uint32(32)}
+
+
+class Deci(Decoder):
+    """Layers without heads, and with key heads and an MLP of their own. llama.cpp passes over those without an MLP,
+    whose heads it leaves out."""
+
+    architecture = "deci"
+    key_heads, hidden = (2, 0, 4, 1, 0, 2), (512, 256, 256, 768, 512, 512)
+    keys = {
+        "attention.head_count": array(4, [struct.pack("<I", 4 if count else 0) for count in key_heads]),
+        "attention.head_count_kv": array(4, [struct.pack("<I", count) for count in key_heads]),
+        "feed_forward_length": array(4, [struct.pack("<I", count) for count in hidden]),
+    }
+
+    def matrices(self):
+        return super().matrices() if self.size.key_heads else self.mlp_matrices()
+
+    def layer(self, p):
+        whole, number = self.size, int(p.split(".")[1])
+        self.size = replace(whole, key_heads=self.key_heads[number], hidden=self.hidden[number])
+        self.norms = Decoder.norms if self.size.key_heads else ("ffn_norm",)
+        super().layer(p)
+        self.size = whole
+
+
+class NemotronHybrid(Decoder):
+    """Layers of a state space, of an MLP (or experts) and of heads in turn, each by itself."""
+
+    architecture, norms, has_gate = "nemotron_h", ("attn_norm",), False
+    counts = {"ssm.conv_kernel": 4, "ssm.state_size": 32, "ssm.group_count": 2, "ssm.time_step_rank": 8}
+    values, hidden = 512, 512
+    keys = {
+        "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
+        "attention.layer_norm_epsilon": float32(1e-5),
+        "feed_forward_length": array(4, [struct.pack("<I", count) for count in (0, hidden, 0) * 2]),
+        "attention.key_length": uint32(64),
+        "attention.value_length": uint32(64),
+        "ssm.inner_size": uint32(values),
+        **{key: uint32(count) for key, count in counts.items()},
+    }
+
+    def matrices(self):
+        width, (_, states, groups, heads) = self.size.width, self.counts.values()
+        if self.kind_of_layer == 0:
+            return {"ssm_in": (2 * self.values + 2 * groups * states + heads, width), "ssm_out": (width, self.values)}
+        if self.kind_of_layer == 1:
+            return self.mlp_matrices()
+        return {**self.attention_matrices(), "attn_output": (width, self.size.heads * self.size.head_width)}
+
+    def layer(self, p):
+        self.kind_of_layer = int(p.split(".")[1]) % 3
+        super().layer(p)
+        if self.kind_of_layer != 0:
+            return
+        _, states, groups, heads = self.counts.values()
+        self.vector(p + "ssm_conv1d.weight", (self.values + 2 * groups * states, 4), 0.3)
+        self.vector(p + "ssm_conv1d.bias", (self.values + 2 * groups * states,))
+        self.vector(p + "ssm_a", (heads, 1), -1.0)
+        self.vector(p + "ssm_d", (heads, 1), 1.0)
+        self.vector(p + "ssm_dt.bias", (heads,))
+        self.vector(p + "ssm_norm.weight", (groups, self.values // groups), 1.0)
+
+
+class NemotronHybridMoe(NemotronHybrid, Mixtral):
+    """Experts without gates that corrected sigmoids choose, and one that runs on every token."""
+
+    name = architecture = "nemotron_h_moe"
+    keys = {
+        **NemotronHybrid.keys,
+        **Mixtral.keys,
+        "expert_shared_count": uint32(1),
+        "expert_shared_feed_forward_length": uint32(512),
+        "expert_weights_norm": boolean(True),
+        "expert_weights_scale": float32(2.5),
+        "expert_group_count": uint32(1),
+    }
+
+    def mlp_matrices(self):
+        matrices = {**Mixtral.mlp_matrices(self), **self.shared_matrices()}
+        del matrices["ffn_gate_exps"], matrices["ffn_gate_shexp"]
+        return matrices
+
+    def layer(self, p):
+        super().layer(p)
+        if self.kind_of_layer == 1:
+            self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
+class Nemotron3Super(NemotronHybridMoe):
+    """What the experts that are chosen read and give is narrower than the tokens."""
+
+    name, latent = "nemotron_h_moe-latent", 96
+    keys = {**NemotronHybridMoe.keys, "moe_latent_size": uint32(latent)}
+
+    def mlp_matrices(self):
+        size = self.size
+        return {
+            **super().mlp_matrices(),
+            "ffn_up_exps": (size.experts, size.hidden, self.latent),
+            "ffn_down_exps": (size.experts, self.latent, size.hidden),
+            "ffn_latent_down": (self.latent, size.width),
+            "ffn_latent_up": (size.width, self.latent),
+        }
+
+
 class Olmo2(Decoder):
     architecture = "olmo2"
     norms = ("post_attention_norm", "post_ffw_norm")

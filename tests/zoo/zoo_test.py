@@ -171,18 +171,16 @@ def types_of_peers():
     with open(PEERS) as file:
         compared = re.findall(r"^  '?([\w-]+)'?: [A-Z_]+,$", file.read(), re.MULTILINE)
     with open(CONVERSIONS) as file:
-        pairs = re.findall(r'\.name = "([\w-]+)",[^{}]*?\.model_type = "(\w+)"', file.read())
+        pairs = re.findall(r'\.name = "([\w-]+)",[^{}]*?\.model_type = "([\w-]+)"', file.read())
     types = [[type] for name, type in pairs if name in compared]
     assert types, "the table of GGUF's architectures must be found in " + CONVERSIONS
     return types
 
 
 def text_of(config, references):
-    """State spaces are not run, nor Cohere's with query-key norms, nor Jina's, nor Ling but
-    from GGUF, where its projections are separate."""
-    kinds = config.get("layer_types") or config.get("layers_block_type") or []
-    refused = any("mamba" in kind for kind in kinds)
-    refused |= config.get("model_type") == "bailing_moe"
+    """Cohere's with query-key norms are not run, nor Jina's, nor Ling but from GGUF, where its projections are
+    separate."""
+    refused = config.get("model_type") == "bailing_moe"
     refused |= config.get("model_type") == "cohere" and config.get("use_qk_norm", False)
     refused |= config.get("model_type") == "xlm-roberta" and config.get("position_embedding_type") == "rotary"
     return "yes" if not refused and types_of(config) in [known for known in references if known] else ""
@@ -204,7 +202,8 @@ def write_table(models):
     for name, (recognized, right) in sorted(results.items()):
         config = models[name]["config"]
         text = text_of(config, references) if recognized == "yes" else ""
-        peer = "yes" if text and types_of(config) in peers else ""
+        types = types_of(config)
+        peer = "yes" if text and (types in peers or types[-1:] in peers) else ""
         rows.append(f"| {name} | {config.get('model_type', '')} | {recognized} | {right} | {text} | {peer} |")
     with open(DOCS, "w") as file:
         file.write(before + "<!--zoo-->\n" + "\n".join(rows) + "\n<!--/zoo-->" + after)

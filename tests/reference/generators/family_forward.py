@@ -362,6 +362,92 @@ class Starcoder2(Llama):
         return self.linear(p + "c_proj", gelu_tanh(self.linear(p + "c_fc", x)))
 
 
+class LlamaNemotron(PlainLlama):
+    """Layers without heads or without an MLP, and with key heads and an MLP of their own."""
+
+    config = {
+        "model_type": "nemotron-nas",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": None,
+        "hidden_act": "silu",
+        "intermediate_size": None,
+        "rms_norm_eps": 1e-3,
+        "rope_theta": 50.0,
+        "block_configs": [
+            {"attention": {"no_op": False, "n_heads_in_group": 2}, "ffn": {"no_op": False, "ffn_mult": 1.0}},
+            {"attention": {"no_op": True, "n_heads_in_group": None}, "ffn": {"no_op": False, "ffn_mult": 2.0}},
+            {"attention": {"no_op": False, "n_heads_in_group": 4}, "ffn": {"no_op": True, "ffn_mult": None}},
+            {"attention": {"no_op": False, "n_heads_in_group": 1}, "ffn": {"no_op": False, "ffn_mult": 1.5}},
+        ],
+    }
+    depth = 4
+
+    def build(self):
+        self.tensor("model.embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer, block in enumerate(self.config["block_configs"]):
+            p = self.layer_prefix(layer)
+            if not block["attention"]["no_op"]:
+                self.add_norm(p + "input_layernorm")
+                self.add_attention(p + "self_attn.", HEADS // block["attention"]["n_heads_in_group"])
+            if not block["ffn"]["no_op"]:
+                self.add_norm(p + "post_attention_layernorm")
+                hidden = round(block["ffn"]["ffn_mult"] * HIDDEN)
+                for name, outputs, inputs in (("gate", hidden, WIDTH), ("up", hidden, WIDTH), ("down", WIDTH, hidden)):
+                    self.add_linear(f"{p}mlp.{name}_proj", outputs, inputs)
+        self.add_norm("model.norm")
+        self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def block(self, p, x):
+        block = self.config["block_configs"][layer_of(p)]
+        if not block["attention"]["no_op"]:
+            x = x + self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        if not block["ffn"]["no_op"]:
+            x = x + self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+        return x
+
+
+class Arcee(Llama):
+    """An MLP without a gate, whose activation is the square of ReLU."""
+
+    config = {**ROTARY, "model_type": "arcee", "hidden_act": "relu2"}
+
+    def has_window(self, layer):
+        return False
+
+    def add_mlp(self, p):
+        self.add_linear(p + "up_proj", HIDDEN, WIDTH)
+        self.add_linear(p + "down_proj", WIDTH, HIDDEN)
+
+    def mlp(self, p, x):
+        return self.linear(p + "down_proj", np.maximum(self.linear(p + "up_proj", x), 0) ** 2)
+
+
+class Nemotron(Arcee):
+    """Layer norms whose gains are stored as g - 1; a half of a head's coordinates turn."""
+
+    config = {
+        "model_type": "nemotron",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "hidden_act": "relu2",
+        "norm_eps": 1e-3,
+        "rope_theta": 50.0,
+        "tie_word_embeddings": False,
+    }
+    gain = 0.0
+
+    def add_norm(self, name, size=WIDTH, bias=True, mean=1.0):
+        super().add_norm(name, size, True, mean)
+
+    def rms_norm(self, name, x):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        root = np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + self.config["norm_eps"])
+        return centred / root * (1 + self.w[name + ".weight"]) + self.w[name + ".bias"]
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], self.width // 2)
+
+
 class Gemma(Llama):
     """Gains are stored as g - 1; the embeddings are scaled; the old "hidden_act" does not count."""
 
@@ -1214,22 +1300,17 @@ class DenseGranite4(Granite4):
         return np.array([self.gated(p.removesuffix("mlp.") + self.shared, (), token) for token in x])
 
 
-class HybridGranite4(Granite4):
-    """A state space in the place of the heads of some layers, whose heads share their inputs and outputs by group."""
+class StateSpace(Llama):
+    """Mamba-2: heads share their inputs and outputs by group."""
 
-    config = {**Granite4.config, "layer_types": ["mamba", "attention"], "mamba_n_heads": 4, "mamba_d_head": 3}
-    config |= {"mamba_d_state": 5, "mamba_n_groups": 2, "mamba_conv_bias": True, "mamba_proj_bias": False}
+    space_keys = {}  # of config.json: counts of heads, their width, states, and groups
 
-    def widths(self):
-        """Of the values of all heads, of the inputs (or outputs) of all groups, and the number of heads."""
-        c = self.config
-        return c["mamba_n_heads"] * c["mamba_d_head"], c["mamba_n_groups"] * c["mamba_d_state"], c["mamba_n_heads"]
+    def counts(self):
+        return (self.config[self.space_keys[name]] for name in ("heads", "width", "states", "groups"))
 
-    def add_attention(self, p, groups):
-        if self.config["layer_types"][layer_of(p)] == "attention":
-            return super().add_attention(p, groups)
-        p = p.removesuffix("self_attn.") + "mamba."
-        inner, shared, heads = self.widths()
+    def add_state_space(self, p):
+        heads, width, states, groups = self.counts()
+        inner, shared = heads * width, groups * states
         self.add_linear(p + "in_proj", 2 * inner + 2 * shared + heads, WIDTH)
         self.tensor(p + "conv1d.weight", [inner + 2 * shared, 1, 4], 0.6)
         self.tensor(p + "conv1d.bias", [inner + 2 * shared], 0.4)
@@ -1238,29 +1319,169 @@ class HybridGranite4(Granite4):
         self.add_norm(p + "norm", inner)
         self.add_linear(p + "out_proj", WIDTH, inner)
 
-    def attention(self, p, x, scale=None, cap=None):
-        if self.config["layer_types"][layer_of(p)] == "attention":
-            return super().attention(p, x, scale, cap)
-        p = p.removesuffix("self_attn.") + "mamba."
-        inner, shared, heads = self.widths()
-        c, length = self.config, len(x)
+    def space_norm(self, name, x, groups):
+        return self.rms_norm(name, x)
+
+    def state_space(self, p, x):
+        heads, width, states, groups = self.counts()
+        inner, shared, length = heads * width, groups * states, len(x)
         z, mixed, steps = np.split(self.linear(p + "in_proj", x), [inner, 2 * inner + 2 * shared], axis=1)
         mixed = silu(causal_convolution(mixed, self.w[p + "conv1d.weight"][:, 0]) + self.w[p + "conv1d.bias"])
         values, inputs, outputs = np.split(mixed, [inner, inner + shared], axis=1)
-        values = values.reshape(length, heads, c["mamba_d_head"])
+        values = values.reshape(length, heads, width)
         inputs, outputs = (
-            np.repeat(y.reshape(length, c["mamba_n_groups"], -1), heads // c["mamba_n_groups"], axis=1)
-            for y in (inputs, outputs)
+            np.repeat(y.reshape(length, groups, -1), heads // groups, axis=1) for y in (inputs, outputs)
         )
         steps = np.log1p(np.exp(steps + self.w[p + "dt_bias"]))
         decay = np.exp(-np.exp(self.w[p + "A_log"]) * steps)
         read = np.zeros_like(values)
         for head in range(heads):
-            state = np.zeros((c["mamba_d_state"], c["mamba_d_head"]))
+            state = np.zeros((states, width))
             for t in range(length):
                 state = decay[t, head] * state + steps[t, head] * np.outer(inputs[t, head], values[t, head])
                 read[t, head] = outputs[t, head] @ state + self.w[p + "D"][head] * values[t, head]
-        return self.linear(p + "out_proj", self.rms_norm(p + "norm", read.reshape(length, inner) * silu(z)))
+        return self.linear(p + "out_proj", self.space_norm(p + "norm", read.reshape(length, inner) * silu(z), groups))
+
+
+class HybridGranite4(StateSpace, Granite4):
+    """A state space in the place of the heads of some layers."""
+
+    config = {**Granite4.config, "layer_types": ["mamba", "attention"], "mamba_n_heads": 4, "mamba_d_head": 3}
+    config |= {"mamba_d_state": 5, "mamba_n_groups": 2, "mamba_conv_bias": True, "mamba_proj_bias": False}
+    space_keys = {
+        "heads": "mamba_n_heads",
+        "width": "mamba_d_head",
+        "states": "mamba_d_state",
+        "groups": "mamba_n_groups",
+    }
+
+    def add_attention(self, p, groups):
+        if self.config["layer_types"][layer_of(p)] == "attention":
+            return super().add_attention(p, groups)
+        self.add_state_space(p.removesuffix("self_attn.") + "mamba.")
+
+    def attention(self, p, x, scale=None, cap=None):
+        if self.config["layer_types"][layer_of(p)] == "attention":
+            return super().attention(p, x, scale, cap)
+        return self.state_space(p.removesuffix("self_attn.") + "mamba.", x)
+
+
+class NemotronHybrid(StateSpace, SigmoidRouter):
+    """Layers of a state space (M), heads (*), an MLP (-) or experts (E), each by itself behind one norm; without
+    positions, and without gates in MLP and experts."""
+
+    config = {
+        "model_type": "nemotron_h",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "layer_norm_epsilon": 1e-3,
+        "hybrid_override_pattern": "M*-M",
+        "mlp_hidden_act": "relu2",
+        "mamba_hidden_act": "silu",
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 3,
+        "ssm_state_size": 5,
+        "n_groups": 2,
+        "use_conv_bias": True,
+        "tie_word_embeddings": False,
+    }
+    space_keys = {
+        "heads": "mamba_num_heads",
+        "width": "mamba_head_dim",
+        "states": "ssm_state_size",
+        "groups": "n_groups",
+    }
+    prefix, depth = "backbone.", 4
+    router, expert, shared = "mixer.gate", "mixer.experts.{}.", "mixer.shared_experts."
+    correction, maps = "mixer.gate.e_score_correction_bias", ("up_proj", "down_proj")
+
+    def build(self):
+        self.tensor("backbone.embeddings.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer, kind in enumerate(self.config["hybrid_override_pattern"]):
+            p = self.layer_prefix(layer)
+            self.add_norm(p + "norm")
+            if kind == "M":
+                self.add_state_space(p + "mixer.")
+            elif kind == "*":
+                self.add_attention(p + "mixer.", self.config["num_key_value_heads"])
+            elif kind == "-":
+                self.add_gated(p + "mixer.", self.maps, HIDDEN)
+            else:
+                self.add_mlp(p)
+        self.add_norm("backbone.norm_f")
+        self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def add_gated(self, p, maps, hidden, width=WIDTH):
+        self.add_linear(p + maps[0], hidden, width)
+        self.add_linear(p + maps[1], width, hidden)
+
+    def gated(self, p, maps, x):
+        up, down = (self.w[p + name + ".weight"] for name in maps)
+        return down @ np.maximum(up @ x, 0) ** 2
+
+    def rms_norm(self, name, x):
+        root = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["layer_norm_epsilon"])
+        return x / root * self.w[name + ".weight"]
+
+    def space_norm(self, name, x, groups):
+        """Of what the heads of each group read."""
+        parts = x.reshape(len(x), groups, -1)
+        root = np.sqrt(np.mean(parts * parts, axis=-1, keepdims=True) + self.config["layer_norm_epsilon"])
+        return (parts / root).reshape(x.shape) * self.w[name + ".weight"]
+
+    def turned(self, p, x):
+        return x
+
+    def embedded(self, ids):
+        return self.w["backbone.embeddings.weight"][ids]
+
+    def block(self, p, x):
+        y = self.rms_norm(p + "norm", x)
+        kind = self.config["hybrid_override_pattern"][layer_of(p)]
+        if kind == "M":
+            return x + self.state_space(p + "mixer.", y)
+        if kind == "*":
+            return x + self.attention(p + "mixer.", y)
+        if kind == "-":
+            return x + np.array([self.gated(p + "mixer.", self.maps, token) for token in y])
+        return x + self.mlp(p, y)
+
+    def logits(self, x):
+        return self.rms_norm("backbone.norm_f", x) @ self.w["lm_head.weight"].T
+
+
+class Nemotron3(NemotronHybrid):
+    """Experts in groups, and one that runs on every token."""
+
+    config = {
+        **NemotronHybrid.config,
+        "hybrid_override_pattern": "E*ME",
+        "layers_block_type": ["moe", "attention", "mamba", "moe"],
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 2.5,
+        "n_group": 4,
+        "topk_group": 2,
+    }
+    experts = 8
+
+
+class Nemotron3Super(Nemotron3):
+    """What the experts that are chosen read and give is narrower than the tokens."""
+
+    latent = 5
+
+    def add_mlp(self, p):
+        self.add_linear(p + "mixer.fc1_latent_proj", self.latent, WIDTH)
+        self.add_linear(p + "mixer.fc2_latent_proj", WIDTH, self.latent)
+        super().add_mlp(p)
+
+    def add_gated(self, p, maps, hidden, width=WIDTH):
+        super().add_gated(p, maps, hidden, self.latent if ".experts." in p else width)
+
+    def expert_output(self, p, expert, x):
+        read = super().expert_output(p, expert, self.w[p + "mixer.fc1_latent_proj.weight"] @ x)
+        return self.w[p + "mixer.fc2_latent_proj.weight"] @ read
 
 
 LATENT = {
@@ -2486,6 +2707,10 @@ def generate():
         "Granite": [Granite().result()],
         "Granite MoE": [GraniteMoe().result()],
         "Granite MoE with a shared expert": [GraniteShared().result()],
+        "Arcee": [Arcee().result()],
+        "Llama Nemotron": [LlamaNemotron().result()],
+        "Nemotron": [Nemotron().result()],
+        "Nemotron-H": [NemotronHybrid().result(), Nemotron3().result(), Nemotron3Super().result()],
         "Granite 4": [Granite4().result(), DenseGranite4().result(), HybridGranite4().result()],
         "Latent attention": [
             DeepseekV3().result(),
