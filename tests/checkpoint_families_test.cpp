@@ -1755,18 +1755,27 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
     return std::vector<Stack>{stack("encoder", encoder, "self_attn", self_norm),
                               stack("decoder", decoder, "self_attn", self_norm), cross};
   };
+  // As the original's layers have them beside the attention.
+  const auto with_mlps = [](std::vector<std::string> others) {
+    for (const std::string layer : {"model.encoder.layers.0.", "model.decoder.layers.0."}) {
+      for (const char* const map : {"fc1", "fc2", "final_layer_norm"}) {
+        for (const char* const part : {".weight", ".bias"}) others.push_back(layer + map + part);
+      }
+    }
+    return others;
+  };
   check({"Whisper",
          R"({"model_type":"whisper","encoder_attention_heads":2,"decoder_attention_heads":2,
              "d_model":8})",
-         HeadLayout::kSeparate,
-         stacks("self_attn_layer_norm", "encoder_attn_layer_norm"),
-         {"model.encoder.conv1.weight"}});
+         HeadLayout::kSeparate, stacks("self_attn_layer_norm", "encoder_attn_layer_norm"),
+         with_mlps({"model.encoder.conv1.weight"})});
   std::vector<Stack> after = stacks("self_attn_layer_norm", "encoder_attn_layer_norm");
   const std::string counts =
       R"("encoder_attention_heads":2,"decoder_attention_heads":2,"d_model":8})";
-  check({"NLLB", R"({"model_type":"m2m_100",)" + counts, HeadLayout::kSeparate, after});
+  check({"NLLB", R"({"model_type":"m2m_100",)" + counts, HeadLayout::kSeparate, after,
+         with_mlps({})});
   for (Stack& stack : after) stack.gain = stack.key_gain = {};
-  check({"BART", R"({"model_type":"bart",)" + counts, HeadLayout::kSeparate, after});
+  check({"BART", R"({"model_type":"bart",)" + counts, HeadLayout::kSeparate, after, with_mlps({})});
   const auto t5 = [](const std::string& name, const std::string& part, const std::string& layer,
                      const std::string& attention) {
     const std::string block = part + ".block.{n}.layer." + layer + ".";
@@ -1798,11 +1807,14 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
          HeadLayout::kFused,
          {{.name = "encoder", .query = "encoder.layers.{n}.self_attn.in_proj_weight"},
           {.name = "decoder", .query = "decoder.layers.{n}.self_attn.in_proj_weight"},
-          {.name = "cross", .query = "decoder.layers.{n}.multihead_attn.in_proj_weight"}}});
+          {.name = "cross", .query = "decoder.layers.{n}.multihead_attn.in_proj_weight"}},
+         {"encoder.layers.0.linear1.weight", "encoder.layers.0.linear2.bias",
+          "decoder.layers.0.linear1.weight", "decoder.layers.0.norm3.weight"}});
   check({"torch.nn.TransformerEncoder",
          R"({"nhead":2})",
          HeadLayout::kFused,
-         {{.query = "net.layers.{n}.self_attn.in_proj_weight"}}});
+         {{.query = "net.layers.{n}.self_attn.in_proj_weight"}},
+         {"net.layers.0.linear1.bias", "net.layers.0.linear2.weight"}});
 }
 
 TEST_CASE("text and vision: CLIP and SigLIP") {

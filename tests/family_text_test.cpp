@@ -234,7 +234,7 @@ TEST_CASE("passages of GPT-Neo are not longer than the windows of its local laye
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"internlm3", "ernie4_5_moe", "mimo"}) {
+  for (const std::string type : {"internlm3", "ernie4_5_moe", "ministral"}) {
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");
@@ -287,19 +287,55 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
   CHECK(refusal("Granite 4", twice).item == mamba + "A");
 }
 
+TEST_CASE("the text of a model of several parts may be that part by itself, whose type is given",
+          "[families]") {
+  const Json& expected = models_of("LLaMA")[1];
+  for (const char* const type : {"aya_vision", "idefics3", "internvl", "internvl_chat",
+                                 "llava_next", "llava_onevision", "qwen2_audio", "smolvlm"}) {
+    CAPTURE(type);
+    Json config{{"model_type", type}, {"text_config", expected.at("config")}};
+    CHECK(open_model(wave_model(expected), config)->family().name == "LLaMA");
+    config["text_config"]["model_type"] = "gemma";  // by the same names
+    CHECK(open_model(wave_model(expected), config)->family().name == "Gemma");
+    config["text_config"].erase("model_type");
+    CHECK_FALSE(failure_of([&] { open_model(wave_model(expected), config); }).item.empty());
+  }
+}
+
 TEST_CASE("layers of Nemotron-H are of the kinds that config.json has for them", "[families]") {
   const auto with = [](const char* key, const Json& value) {
     return [=](TinyModel&, Json& c) { c[key] = value; };
   };
   const std::string key = "hybrid_override_pattern";
-  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "MM-M")), key,
-                "'M' for layer 1", "the layer has heads");
-  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "M**M")), key,
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "EEME")), key,
+                "'E' for layer 1", "the layer has heads");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "E**E")), key,
                 "'*' for layer 2", "the layer has no heads");
-  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "M*-")), key,
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "E*M")), key,
                 "each of the 4 layers", "has 3");
-  check_failure(refusal("Nemotron-H", with("layers_block_type", Json::array({"mamba", "moe"}))),
-                "layers_block_type.1", "'moe' for layer 1", "the layer has heads");
+  check_failure(
+      refusal("Nemotron-H", with("layers_block_type", Json::array({"moe", "moe", "mamba", "moe"}))),
+      "layers_block_type.1", "'moe' for layer 1", "the layer has heads");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "M*ME")), key,
+                "'M' for layer 0", "the layer has no state space");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "E*-E")), key,
+                "'-' for layer 2", "the layer has a state space");
+  check_failure(refusal("Nemotron-H", with("hybrid_override_pattern", "-*ME")), key,
+                "'-' for layer 0", "the layer has experts");
+  for (const Json& blocks : {Json::array({"moe", "attention", "mamba"}),
+                             Json::array({"moe", "attention", "mamba", "moe", "moe"})}) {
+    check_failure(refusal("Nemotron-H",
+                          [&](TinyModel&, Json& c) {
+                            c.erase("hybrid_override_pattern");
+                            c["layers_block_type"] = blocks;
+                          }),
+                  "layers_block_type", "each of the 4 layers");
+  }
+  CHECK(refusal("Nemotron-H", with("mamba_n_groups", 2)).item == "mamba_n_groups");
+  CHECK(refusal("Nemotron-H", with("mamba_dt_limit", Json::array({0, 0.3}))).item ==
+        "mamba_dt_limit");
+  check_failure(refusal("Nemotron-H", [](TinyModel&, Json& c) { c.erase("n_groups"); }),
+                "backbone.layers.2.mixer.conv1d.weight", "two states of 8 groups");
   CHECK(refusal("Nemotron-H", with("mamba_num_heads", 5)).item == "mamba_num_heads");
   CHECK(refusal("Nemotron-H", with("ssm_state_size", 6)).item == "ssm_state_size");
   CHECK(refusal("Nemotron-H", with("use_conv_bias", false)).item == "use_conv_bias");
@@ -309,6 +345,12 @@ TEST_CASE("layers of Nemotron-H are of the kinds that config.json has for them",
     model.add("backbone.layers.0.mixer.in_proj.bias", {48}, 1);
   };
   check_failure(refusal("Nemotron-H", biased), "use_bias", "it is missing, and so false");
+  for (const char* const map :
+       {"experts.1.up_proj", "shared_experts.down_proj", "fc1_latent_proj"}) {
+    const std::string name = "backbone.layers.0.mixer." + std::string(map) + ".bias";
+    const auto add = [&](TinyModel& model, Json&) { model.add(name, {16}, 1); };
+    check_failure(refusal("Nemotron-H", add), "mlp_bias", "it is missing, and so false", name);
+  }
   const auto beside = [](TinyModel& model, Json&) {
     model.add("backbone.layers.1.mixer.down_proj.weight", {16, 10}, 1);
   };

@@ -261,8 +261,11 @@ struct MixerNames {
   std::string_view skip =
       {};  ///< of a state space, by head: a factor of the values that are added to what it reads
   /// Of a state space, keys of the counts of heads, of the states of each, and of the groups of heads that share B and
-  /// C, 1 where it is left out; and of the activation, silu, where that of the MLP may be another one.
+  /// C; and of the activation, silu, where that of the MLP may be another one.
   std::string_view heads_key = {}, states_key = {}, groups_key = {}, activation_key = {};
+  std::uint64_t default_groups = 1;  ///< where the config does not say
+  /// Older keys of these counts and of limits of the steps, which the original reads first; they must be left out.
+  std::array<std::string_view, 2> older_keys = {};
   bool norm_by_group = false;    ///< the norm is of what the heads of each group read
   std::string_view output = {};  ///< of what is mixed
 };

@@ -11,7 +11,9 @@ constexpr Family llama() {
               " llama mistral mistral3 ministral qwen2 seed_oss internlm3 mimo "
               "PanguEmbedded ",
           .others = Others::names,
-          .window = {.model_types = " mistral qwen2 ", .switched = " qwen2 ", .default_before = 28},
+          .window = {.model_types = " mistral qwen2 mimo ",
+                     .switched = " qwen2 mimo ",
+                     .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
@@ -19,7 +21,7 @@ constexpr Family llama() {
                            .key_head_count_key = "num_key_value_heads",
                            .rotary = RotaryPairs::kHalves,
                            .others = " self_attn.rotary_emb.inv_freq "}}},
-          .text = {.model_types = " llama mistral mistral3 qwen2 seed_oss ",
+          .text = {.model_types = " llama mistral mistral3 qwen2 seed_oss mimo PanguEmbedded ",
                    .value = "layers.{n}.self_attn.v_proj.weight",
                    .attention_output = "layers.{n}.self_attn.o_proj.weight",
                    .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
@@ -551,6 +553,8 @@ constexpr Family nemotron_hybrid() {
                .states_key = "ssm_state_size",
                .groups_key = "n_groups",
                .activation_key = "mamba_hidden_act",
+               .default_groups = 8,
+               .older_keys = {"mamba_n_groups", "mamba_dt_limit"},
                .norm_by_group = true,
                .output = "layers.{n}.mixer.out_proj.weight"};
   ForwardNames& text = row.text;

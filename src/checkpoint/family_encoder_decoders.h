@@ -9,9 +9,9 @@ inline constexpr std::string_view kSpeechOthers =
     " self_attn.v_proj self_attn.out_proj self_attn.o_proj encoder_attn.v_proj "
     "encoder_attn.out_proj "
     "encoder_attn.o_proj input_layernorm post_attention_layernorm self_attn_layer_norm "
-    "encoder_attn_layer_norm final_layernorm final_layer_norm ";
+    "encoder_attn_layer_norm final_layernorm final_layer_norm fc1 fc2 ";
 inline constexpr std::string_view kTorchOthers =
-    " self_attn.out_proj multihead_attn.out_proj norm1 norm2 norm3 ";
+    " self_attn.out_proj multihead_attn.out_proj norm1 norm2 norm3 linear1 linear2 ";
 
 constexpr Family whisper() {
   return {.name = "Whisper",

@@ -408,8 +408,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
         conversion == nullptr ? architecture : std::string(conversion->model_type);
   const bool latent = conversion != nullptr && is_latent(*conversion);
   const bool ocr = architecture == "deepseek2-ocr";
-  if (latent || ocr || architecture == "glm4moe") {  // llama.cpp's defaults
+  // llama.cpp's defaults.
+  if (latent || ocr || architecture == "glm4moe" || architecture == "nemotron_h_moe")
     config["norm_topk_prob"] = false;
+  if (latent || ocr || architecture == "glm4moe") {
     for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})
       config[key] = 1;
   }

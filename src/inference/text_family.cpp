@@ -27,6 +27,20 @@ constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
                                   ActivationName{{"relu2"}, Activation::relu_squared},
                                   ActivationName{{"silu"}, Activation::silu}};
 
+/// Models of several parts whose text is run as that part by itself, where its model type is given.
+constexpr std::string_view kTextAlone =
+    " aya_vision idefics3 internvl internvl_chat llava_next llava_onevision qwen2_audio smolvlm "
+    "voxtral ";
+
+/// The model type of the part that has such input, where the model has several.
+std::optional<std::string> part_type(ModelInput input, const Config& config) {
+  if (input == ModelInput::pictures) return config.text("vision_config.model_type");
+  for (const char* const key : {"text_config.model_type", "llm_config.model_type"}) {
+    if (auto type = config.text(key)) return type;
+  }
+  return std::nullopt;
+}
+
 const ForwardNames& names_of(const Family& family, ModelInput input) {
   return input == ModelInput::text ? family.text : family.picture;
 }
@@ -58,7 +72,8 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
   const bool pictures = input == ModelInput::pictures;
   // Of a model of one part, or of a whole and of this part.
   const auto type = config.text("model_type");
-  const auto part = config.text(pictures ? "vision_config.model_type" : "text_config.model_type");
+  const auto part = part_type(input, config);
+  const bool alone = !pictures && part && type && lists(kTextAlone, *type);
   std::string found, unsupported;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
@@ -67,7 +82,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     const auto has = [&](const std::optional<std::string>& name) {
       return !name || types.empty() || lists(types, *name);
     };
-    const bool of_type = match.unknown.empty() && has(type) && has(part);
+    const bool of_type = match.unknown.empty() && (alone || has(type)) && has(part);
     const bool reads = !names.attention_output.empty();
     const std::string others = unsupported_parts(file.tensors(), &family);
     if (reads && of_type && others.empty() && has_input(match, input)) return std::move(match);

@@ -511,6 +511,13 @@ StoredMlp Transformer::stacked_mlp(int layer, Index expert, Index width) const {
   return mlp;
 }
 
+std::string Transformer::of_expert(std::string_view pattern, Index expert) {
+  constexpr std::string_view kMark = "{e}";
+  std::string name(pattern);
+  const std::size_t mark = name.find(kMark);
+  return mark == name.npos ? name : name.replace(mark, kMark.size(), std::to_string(expert));
+}
+
 StoredMixture Transformer::mixture(int layer) const {
   const ExpertNames& names = this->names().experts;
   const Index experts = sides(names.router.weight, layer)[1];
@@ -528,12 +535,6 @@ StoredMixture Transformer::mixture(int layer) const {
   if (router_.corrected) {
     mixture.router.correction = read_bias(full_name(names.router.correction, layer), experts);
   }
-  const auto of_expert = [](std::string_view pattern, Index expert) {
-    constexpr std::string_view kMark = "{e}";
-    std::string name(pattern);
-    const std::size_t mark = name.find(kMark);
-    return mark == name.npos ? name : name.replace(mark, kMark.size(), std::to_string(expert));
-  };
   Index width = width_;
   if (has(names.latent_input, layer)) {
     width = sides(names.latent_input, layer)[1];

@@ -259,6 +259,8 @@ class Transformer {
   /// The rates of decay of the heads of a mixer.
   Eigen::VectorXf read_rates(int layer, Eigen::Index heads) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
+  /// A pattern with the number of an expert for "{e}", where it has that.
+  static std::string of_expert(std::string_view pattern, Eigen::Index expert);
   /// `width` is that of the tokens it reads and gives.
   StoredMlp mlp(const MlpNames& names, int layer, Eigen::Index width) const;
   StoredMlp stacked_mlp(int layer, Eigen::Index expert, Eigen::Index width) const;

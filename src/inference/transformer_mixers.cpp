@@ -23,8 +23,9 @@ using Eigen::VectorXf;
 
 constexpr std::uint64_t kMostConvolved = 64;  // positions
 constexpr double kLargestStep = 1e6;
-/// Kinds of layers in config.json, and letters of "hybrid_override_pattern".
-constexpr std::string_view kKindsWithoutHeads = " conv linear_attention mamba mlp moe M - E ";
+/// What a layer has by its kind in config.json, or by a letter of "hybrid_override_pattern".
+constexpr std::string_view kMixers = " conv linear_attention mamba M ", kMlps = " mlp - ",
+                           kMixtures = " moe E ";
 
 /// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON and written
 /// as a word or an object.
@@ -73,16 +74,29 @@ void Transformer::check_branches(int layer) const {
 
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   if (match_.family->mixer.output.empty()) return;
+  const bool alone = lacks_heads(layer) && !has_mixer(layer);
   const auto check = [&](const std::string& key, std::string_view kind) {
-    const bool lacks = lists(kKindsWithoutHeads, kind);
-    if (lacks == lacks_heads(layer)) return;
-    refuse_item(keys.path(key),
-                {"it is '", shown_name(kind), "' for layer ", std::to_string(layer), " in ",
-                 keys.name(), ", but the layer has ", lacks ? "" : "no ", "heads"});
+    const bool mixes = lists(kMixers, kind), mlp = lists(kMlps, kind),
+               mixture = lists(kMixtures, kind);
+    const auto refuse = [&](bool has, const char* what) {
+      refuse_item(keys.path(key),
+                  {"it is '", shown_name(kind), "' for layer ", std::to_string(layer), " in ",
+                   keys.name(), ", but the layer has ", has ? "" : "no ", what});
+    };
+    const bool lacks = mixes || mlp || mixture;
+    if (lacks != lacks_heads(layer)) refuse(lacks, "heads");
+    if (mixes != has_mixer(layer)) refuse(!mixes, mixes ? "state space" : "a state space");
+    if (mixture != (alone && has_mixture(layer))) refuse(!mixture, "experts");
   };
   for (const char* const list : {"layer_types", "layers_block_type"}) {
     const std::string key = element_key(list, layer);
     if (const auto kind = keys.text(key)) check(key, *kind);
+  }
+  const char* const blocks = "layers_block_type";  // their number is that of the layers
+  const bool more = keys.has(element_key(blocks, layers_));
+  if (keys.has(element_key(blocks, 0)) && (more || !keys.has(element_key(blocks, layers_ - 1)))) {
+    refuse_item(keys.path(blocks), {"it must have an element for each of the ",
+                                    std::to_string(layers_), " layers in ", keys.name()});
   }
   const char* const pattern_key = "hybrid_override_pattern";
   const auto pattern = keys.text(pattern_key);
@@ -220,7 +234,8 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
   const TensorInfo &steps = tensors_->tensor(bias), &channels = tensors_->tensor(convolution);
   const Index values = sides(names.output, layer)[0];
   space_.heads = steps.shape.size() == 1 ? static_cast<Index>(steps.shape.front()) : 0;
-  space_.groups = static_cast<Index>(keys.integer(names.groups_key, kLargestSide).value_or(1));
+  space_.groups = static_cast<Index>(
+      keys.integer(names.groups_key, kLargestSide).value_or(names.default_groups));
   const Index rows = channels.shape.empty() ? 0 : static_cast<Index>(channels.shape.front());
   if (space_.heads == 0 || values % space_.heads != 0 || space_.heads % space_.groups != 0 ||
       rows <= values || (rows - values) % (2 * space_.groups) != 0) {
@@ -230,6 +245,9 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
                  " heads, and of two states of ", std::to_string(space_.groups), " groups"});
   }
   check_steps(keys);
+  for (const std::string_view older : names.older_keys) {
+    if (keys.has(older)) refuse_item(keys.path(older), {"it must be left out in ", keys.name()});
+  }
   space_.width = values / space_.heads;
   space_.states = (rows - values) / (2 * space_.groups);
   for (const auto& [key, count] :

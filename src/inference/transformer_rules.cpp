@@ -67,7 +67,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
   const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
                                   names().attention_output};
-  for (const char* const key : {"attention_bias", "enable_bias"}) {
+  for (const char* const key : {"attention_bias", "enable_bias", "bias"}) {
     check_biases(keys, key, attention_maps);
   }
   const MixerNames& mixer = match_.family->mixer;
@@ -83,7 +83,9 @@ void Transformer::read_config(const ConfigKeys& keys) {
   check_biases(keys, "mlp_bias",
                std::array{names().mlp_gate, names().mlp_up, names().mlp_down, input.gate,
                           input.output, input.projection, experts.router.weight, experts.stacked.up,
-                          experts.stacked.down});
+                          experts.stacked.down, experts.each.gate, experts.each.up,
+                          experts.each.down, experts.shared.gate, experts.shared.up,
+                          experts.shared.down, experts.latent_input, experts.latent_output});
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
   if (!head.activation_key.empty()) {
@@ -168,15 +170,21 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
   const bool missing = lists(" attention_bias mlp_bias use_bias ", key) && !keys.has(key) &&
                        lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
+  const auto check = [&](const std::string& name) {
+    const bool is_stacked = !name.ends_with("weight");
+    const std::string bias = is_stacked ? name + "_bias" : bias_of(name);
+    if (!tensors_->tensors().contains(bias)) return;
+    refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
+                                 keys.name(), ", but the file has '", shown_name(bias), "'"});
+  };
   for (int layer = 0; layer < layers_; ++layer) {
     for (const std::string_view pattern : maps) {
       if (pattern.empty()) continue;
-      const std::string name = full_name(pattern, layer);
-      const bool is_stacked = !name.ends_with("weight");
-      const std::string bias = is_stacked ? name + "_bias" : bias_of(name);
-      if (!tensors_->tensors().contains(bias)) continue;
-      refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
-                                   keys.name(), ", but the file has '", shown_name(bias), "'"});
+      check(full_name(of_expert(pattern, 0), layer));
+      const bool is_each = pattern.find("{e}") != pattern.npos;
+      for (Index expert = 1; is_each && has(of_expert(pattern, expert), layer); ++expert) {
+        check(full_name(of_expert(pattern, expert), layer));
+      }
     }
   }
 }

@@ -56,6 +56,10 @@ void each_edit_part(Head& head, const Visit& visit) {
 }
 
 void check_model(const Transformer& model) {
+  if (model.has_mixers()) {
+    throw FormatError(std::string(model.family().name),
+                      "surgery needs heads in every layer, whose outputs are not gated");
+  }
   for (int layer = 0; layer < model.layers(); ++layer) {
     if (model.rules(layer).rotary.pairs == RotaryPairs::kNone) continue;
     throw FormatError("layer " + std::to_string(layer),

@@ -341,10 +341,10 @@ TYPES = {
         ),
     ),
     **dict.fromkeys(
-        ("llama", "mistral", "qwen2", "seed_oss", "mixtral", "starcoder2", "qwen2_moe", "ernie4_5", "arcee"), (_llama(),)
+        "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 arcee nemotron-nas".split(),
+        (_llama(),),
     ),
     "nemotron": (replace(_llama(gains="plus_one"), rotary=0.5),),
-    "nemotron-nas": (_llama(),),
     **dict.fromkeys(("lfm2", "lfm2_moe"), (_LFM2,)),
     "lfm2_vl": (replace(_LFM2, parts=("lfm2",)),),
     **dict.fromkeys(("qwen3_5_text", "qwen3_next"), (_QWEN35,)),
@@ -484,6 +484,25 @@ def _check_attention(attention):
         raise ValueError(f"gains must be 'plain' or 'plus_one' for the gain {attention.gain!r}: found 'none'")
 
 
+# Models of several parts, of which the text has the conventions of its own model type.
+_TEXT_ALONE = (
+    "aya_vision",
+    "idefics3",
+    "internvl",
+    "internvl_chat",
+    "llava_next",
+    "llava_onevision",
+    "qwen2_audio",
+    "smolvlm",
+    "voxtral",
+)
+
+
+def _text_of(config):
+    """The object of the configuration with the keys of the text; empty in a model of one part."""
+    return config.get("text_config") or config.get("llm_config") or {}
+
+
 def _attentions(config, like, gains, fold_gains):
     """The stacks of a model. Refuses what neither the table nor the caller declares."""
     if isinstance(like, Attention):
@@ -497,10 +516,12 @@ def _attentions(config, like, gains, fold_gains):
     if gains not in (None, "plain", "plus_one"):
         raise ValueError(f"gains must be 'plain', 'plus_one' or None: found {gains!r}")
     model_type = config.get("model_type")
+    if model_type in _TEXT_ALONE:
+        model_type = _text_of(config).get("model_type")
     if model_type in TYPES:
         if like not in (None, model_type):
             raise ValueError(f"like must be omitted for the known model_type '{model_type}': found {like!r}")
-        part = (config.get("text_config") or {}).get("model_type")
+        part = _text_of(config).get("model_type")
         parts = TYPES[model_type][0].parts
         if parts and part not in (None, *parts):
             raise ValueError(f"'text_config.model_type' must be {_quoted(parts)} in '{model_type}': found {part!r}")
@@ -527,7 +548,7 @@ class _Keys:
     """Values of a configuration for one stack; None counts as absent."""
 
     def __init__(self, config, attention):
-        inner = config.get(attention.config or "text_config") or {}
+        inner = (config.get(attention.config) or {}) if attention.config else _text_of(config)
         self.parts = (inner, config)
 
     def get(self, key, default=None):

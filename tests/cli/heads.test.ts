@@ -227,6 +227,7 @@ test('without a known model type only the stored weights are read, unless one is
   expect({ ...bare, model: plain.model }).toEqual({
     ...plain,
     ...{ localization: null, rho_mean: null, regime: 'none', signal: 'none' },
+    outside_theory: 'the scale of the logits is not known',
   });
   expectRefused(raw('heads', path, '--fold-gains', 'no', '--measures'), /^eigenscope: --measures must be omitted/);
   const own = json('heads', { model_type: 'llama', offset: 3 }, path).heads;

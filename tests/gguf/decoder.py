@@ -592,6 +592,10 @@ class GraniteHybrid(GraniteMoeShared):
         self.vector(p + "ssm_norm.weight", (1, self.values), 1.0)
 
 
+class PanguEmbedded(Decoder):
+    architecture, biases = "pangu-embedded", ("attn_q", "attn_k", "attn_v", "attn_output")
+
+
 class Arcee(Decoder):
     architecture, has_gate = "arcee", False
 

@@ -29,6 +29,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'granitemoe-shared': SINGLE,
   granitehybrid: SINGLE,
   arcee: SINGLE,
+  'pangu-embedded': SINGLE,
   deci: SINGLE,
   nemotron: SINGLE,
   nemotron_h: SINGLE,

@@ -242,6 +242,16 @@ class Qwen2(Llama):
         return layer >= self.config["max_window_layers"]
 
 
+class PanguEmbedded(PlainLlama):
+    """Biases of queries, keys and values, and of the output."""
+
+    config = {**PlainLlama.config, "model_type": "PanguEmbedded", "bias": True}
+    query_bias = True
+
+    def add_linear(self, name, outputs, inputs, bias=False):
+        super().add_linear(name, outputs, inputs, bias or name.endswith("o_proj"))
+
+
 class Qwen3(Llama):
     """A norm of each head's queries and keys."""
 
@@ -546,12 +556,12 @@ class BidirectionalGemma3(Gemma3):
         return self.config["sliding_window"] // 2 if self.has_window(layer) else None
 
 
-def as_text_of(model_type, found, left_out=("num_attention_heads", "num_key_value_heads")):
+def as_text_of(model_type, found, left_out=("num_attention_heads", "num_key_value_heads"), part="text_config"):
     """Under a prefix, with keys in an object of config.json, of which the default counts of heads are left out."""
     for row in found["tensors"]:
         row["name"] = "language_model." + row["name"]
     text = {key: value for key, value in found["config"].items() if key not in left_out}
-    return {**found, "config": {"model_type": model_type, "text_config": text}}
+    return {**found, "config": {"model_type": model_type, part: text}}
 
 
 class MultimodalGemma3(Gemma3):
@@ -2657,9 +2667,13 @@ def generate():
             PlainLlama().result(),
             SeedOss().result(),
             Mistral3().result(),
+            of_type("mimo", Qwen2().result()),
+            PanguEmbedded().result(),
+            as_text_of("voxtral", PlainLlama().result(), ()),
+            as_text_of("internvl_chat", Qwen2().result(), (), "llm_config"),
             Qwen2().result(),
         ],
-        "Qwen 3": [Qwen3().result()],
+        "Qwen 3": [beside_vision("internvl", Qwen3().result()), Qwen3().result()],
         "Qwen 2 VL": [Qwen25Vl().result()],
         "Qwen 3 VL": [Qwen3Vl().result()],
         "OLMo 2": [Olmo2().result()],
