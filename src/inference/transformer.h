@@ -1,8 +1,10 @@
-// A trained transformer as its forward pass reads it: layer by layer, by ranges.
+// A trained transformer as its forward pass reads it: layer by layer, by ranges. Its layers, rules, inputs, heads, mixers,
+// experts and outputs have a file each.
 #pragma once
 
 #include <Eigen/Core>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -164,6 +166,9 @@ class Transformer {
   Linear read_output() const;
 
  private:
+  static constexpr Eigen::Index kAnyNumber =
+      std::numeric_limits<Eigen::Index>::max();  // of weights
+
   const ForwardNames& names() const {
     return patches_ ? match_.family->picture : match_.family->text;
   }

@@ -1,9 +1,10 @@
-// Per-layer embeddings: what layers read of the ids of a passage beside its tokens.
+// What enters the layers: embeddings of tokens, positions and pictures, and per-layer embeddings beside them.
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "inference/transformer.h"
 #include "io/json_events.h"
@@ -14,8 +15,70 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXf;
+using Eigen::VectorXf;
 
 }  // namespace
+
+MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
+  const auto length = static_cast<Index>(ids.size());
+  if (length < 1 || first + length > positions()) {
+    throw InvalidArgument("length",
+                          "be an integer from 1 to " + std::to_string(positions()) +
+                              ", the tokens that the model takes",
+                          "found " + std::to_string(first + length));
+  }
+  MatrixXf tokens(embedding_width_, length);
+  for (Index t = 0; t < length; ++t) {
+    const int id = ids[static_cast<std::size_t>(t)];
+    if (id < 0 || id >= vocabulary_) {
+      throw InvalidArgument("token", "be an id from 0 to " + std::to_string(vocabulary_ - 1),
+                            "found " + std::to_string(id));
+    }
+    tokens.col(t) = read_rows(match_.embeddings, id, 1);
+  }
+  if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
+  tokens *= embedding_factor_;
+  if (embeds_positions()) {
+    add_positions(ids, first_position_ + first, tokens);
+  }
+  const std::string types = full_name(names().type_embedding);
+  if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
+    tokens.colwise() += VectorXf(read_rows(types, 0, 1));
+  }
+  return end_embedding(std::move(tokens));
+}
+
+void Transformer::add_positions(std::span<const int> ids, Index row, MatrixXf& tokens) const {
+  const std::string name = full_name(names().position_embedding);
+  if (names().first_position_key.empty()) {
+    tokens += read_rows(name, row, tokens.cols());
+    return;
+  }
+  // Padding has the row before the first one, and does not count.
+  const Index padding = first_position_ - 1;
+  for (Index t = 0; t < tokens.cols(); ++t) {
+    const bool pads = ids[static_cast<std::size_t>(t)] == padding;
+    tokens.col(t) += read_rows(name, pads ? padding : row++, 1);
+  }
+}
+
+MatrixXf Transformer::embed(const Passage& passage) const {
+  if (!patches_) return embed(passage.ids);
+  if (!passage.patches) throw InvalidArgument("image", "be given");
+  return end_embedding((*patches_)(*passage.patches));
+}
+
+MatrixXf Transformer::end_embedding(MatrixXf tokens) const {
+  if (!names().embedding_norm.empty()) {
+    tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
+  }
+  if (names().embedding_projection.empty()) return tokens;
+  return linear(names().embedding_projection, 0, width_, embedding_width_).read()(tokens);
+}
+
+Eigen::MatrixXd Transformer::token_embeddings(Index begin, Index end) const {
+  return read_rows(match_.embeddings, begin, end - begin).transpose().cast<double>();
+}
 
 void Transformer::read_layer_inputs(const ConfigKeys& keys) {
   const LayerInputNames& own = names().layer_input;

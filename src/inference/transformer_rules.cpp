@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "checkpoint/attention_window.h"
@@ -29,26 +31,6 @@ constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of embeddings, branches and logits
 
 }  // namespace
-
-void Transformer::read_layers(const ConfigKeys& keys) {
-  const std::string key(names().layers_key), groups(names().groups_key);
-  layers_ = stored_;
-  if (key.empty()) return;
-  const auto told = keys.integer(groups, kMostLayers);
-  if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
-    throw FormatError(groups, std::to_string(told.value_or(1)) + " in " + keys.name() +
-                                  ", but the file has " + std::to_string(stored_));
-  }
-  const auto layers = keys.integer(key, kMostLayers);
-  if (!layers) throw FormatError(keys.name(), "it has no '" + key + "'");
-  if (*layers % static_cast<std::uint64_t>(stored_) != 0) {
-    throw FormatError(key, std::to_string(*layers) + " in " + keys.name() +
-                               " is not a multiple of the " + std::to_string(stored_) +
-                               " groups of layers");
-  }
-  layers_ = static_cast<int>(*layers);
-  sharing_ = layers_ / stored_;
-}
 
 void Transformer::read_config(const ConfigKeys& keys) {
   check_usual(names(), keys);
@@ -186,30 +168,6 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
         check(full_name(of_expert(pattern, expert), layer));
       }
     }
-  }
-}
-
-void Transformer::read_router(const ConfigKeys& keys) {
-  const RouterNames& router = names().experts.router;
-  check_mixtures(keys);
-  for (int layer = 0; layer < layers_; ++layer) {
-    if (!has_mixture(layer)) continue;
-    const bool has_correction = !router.correction.empty() &&
-                                (!router.optional_correction ||
-                                 tensors_->tensors().contains(full_name(router.correction, layer)));
-    router_ = router_rules(router, keys, has_correction);
-    return;
-  }
-}
-
-void Transformer::check_mixtures(const ConfigKeys& keys) const {
-  const RouterNames& router = names().experts.router;
-  const bool is_on = keys.flag(router.switch_key).value_or(false);
-  for (int layer = 0; layer < layers_ && !router.switch_key.empty(); ++layer) {
-    if (has_mixture(layer) == is_on) continue;
-    refuse_item(full_name(router.weight, layer),
-                {is_on ? "it is missing, though '" : "it must not be there unless '",
-                 keys.path(router.switch_key), "' in ", keys.name(), " is true"});
   }
 }
 

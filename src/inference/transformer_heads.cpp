@@ -1,0 +1,144 @@
+// The weights that heads need: queries, keys, values and their norms.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inference/transformer.h"
+#include "io/json_events.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXf;
+
+constexpr float kLatentEpsilon = 1e-6F;  // of latent norms, whatever config.json says
+
+}  // namespace
+
+Norm Transformer::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
+  const std::string name = full_name(pattern, layer);
+  if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
+  const Index head_width = rules(layer).head_width;
+  const bool each = tensors_->tensor(name).shape ==
+                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(head_width)};
+  return read_norm_of(name, each ? head_width : outputs);
+}
+
+void Transformer::read_latent_projections(LayerWeights& weights, int layer,
+                                          Index most_weights) const {
+  const LayerRules& rules = this->rules(layer);
+  const auto& [rank, turned, compressed, values] = latent_;
+  const LatentNames& latent = attention().latent;
+  const auto compression = [&](std::string_view weight, std::string_view gain, Index outputs,
+                               Index normalized) {
+    Compression of{linear(weight, layer, outputs, width_).read(),
+                   read_norm_of(full_name(gain, layer), normalized)};
+    of.norm.epsilon = kLatentEpsilon;
+    return of;
+  };
+  Index entering = width_;
+  if (!latent.query_weight.empty()) {
+    entering = sides(attention().query_weight, layer)[0];
+    weights.query_input = compression(latent.query_weight, latent.query_gain, entering, entering);
+  }
+  weights.key_input = compression(latent.key_weight, latent.key_gain, rank + turned, rank);
+  const StoredLinear query =
+      linear(attention().query_weight, layer, rules.heads * rules.head_width, entering);
+  const StoredLinear key =
+      linear(attention().key_weight, layer, rules.heads * (compressed + values), rank);
+  for (const auto& [map, pattern] :
+       {std::pair(&query, attention().query_weight), std::pair(&key, attention().key_weight)}) {
+    if (map->bias().size() == 0) continue;
+    refuse_item(bias_of(full_name(pattern, layer)), "a bias here is not supported");
+  }
+  const auto heads = static_cast<std::uint64_t>(rules.heads);
+  HeadPlaces places{.layout = HeadLayout::kLatent,
+                    .grid = {heads, heads, static_cast<std::uint64_t>(rules.head_width)},
+                    .turned = turned,
+                    .compressed = compressed,
+                    .values = values};
+  const auto projection = [&](Projection which, const StoredLinear& map, float scale) {
+    places.projection = which;
+    return HeadProjection(map, places, scale, most_weights);
+  };
+  weights.query =
+      projection(Projection::query, query, query_scales_[static_cast<std::size_t>(layer)]);
+  weights.key = projection(Projection::key, key, 1);
+  weights.value = projection(Projection::value, key, 1);
+}
+
+void Transformer::read_projections(LayerWeights& weights, int layer, Index most_weights) const {
+  if (match_.family->latent()) return read_latent_projections(weights, layer, most_weights);
+  const LayerRules& rules = this->rules(layer);
+  const Index head_width = rules.head_width, width = entering_width(layer);
+  const int key_layer = this->key_layer(layer);
+  const float query_scale = query_scales_[static_cast<std::size_t>(layer)];
+  const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
+  weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
+  weights.key_norm = read_projection_norm(attention().key_norm_gain, key_layer, keys);
+  const auto bare_norm = [&] {
+    return Norm{NormKind::rms_norm, VectorXf::Ones(head_width), {}, epsilon_};
+  };
+  if (names().bare_value_norm) weights.value_norm = bare_norm();
+  if (bare_norms_ && rules.rotary.pairs != RotaryPairs::kNone) {
+    // The original normalizes after the rotation, which leaves lengths as they are.
+    weights.query_norm = weights.key_norm = bare_norm();
+  }
+  const bool bare = weights.query_norm.is_none();
+  if (!bare) {
+    weights.query_norm.gain *= query_scale;
+    weights.query_norm.bias *= query_scale;
+  }
+  const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
+  const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
+  const Index most = weights.normalizes_all_heads(rules) ? kAnyNumber : most_weights;
+  std::optional<StoredLinear> fused;
+  Linear all;  // where outputs lie apart in the file, which is then read as a whole
+  if (match_.family->fused()) {
+    fused = linear(attention().query_weight, layer, queries + 2 * keys, width);
+    if (match_.family->inputs_first()) all = fused->read();
+  }
+  const auto projection = [&](Projection which, std::string_view pattern, Index outputs) {
+    const HeadPlaces places{which, match_.family->layout, grid};
+    const float scale = bare && which == Projection::query ? query_scale : 1;
+    if (all.weight.size() > 0) return HeadProjection(all, places, scale);
+    const int at = which == Projection::query ? layer : key_layer;
+    return HeadProjection(fused ? *fused : linear(pattern, at, outputs, width), places, scale,
+                          most);
+  };
+  const Index parts = match_.family->gated() ? 2 : 1;
+  weights.query = projection(Projection::query, attention().query_weight, parts * queries);
+  weights.key = projection(Projection::key, attention().key_weight, keys);
+  weights.value = projection(Projection::value,
+                             keys_are_values(layer) ? attention().key_weight : names().value, keys);
+  if (key_layer == layer) return;
+  weights.query_input.rows = weights.key_input.rows = width;
+  weights.key_input.first_row = width;
+}
+
+bool Transformer::keys_are_values(int layer) const {
+  const bool sees_all = rules(layer).reach == LayerRules().reach;
+  return !names().keys_as_values_key.empty() && sees_all && !has(names().value, key_layer(layer));
+}
+
+LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
+  LayerWeights weights;
+  read_projections(weights, layer, most_weights);
+  if (rules(layer).learned_sinks) {
+    weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
+  }
+  const std::string_view gain = attention().query_gain;
+  if (!gain.empty() && (layer > 0 || !names().bare_first)) {
+    weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));
+  }
+  if (const int earlier = key_layer(layer); earlier != layer) {
+    weights.earlier_norm = read_norm(gain, earlier);
+  }
+  return weights;
+}
+
+}  // namespace eigenscope
