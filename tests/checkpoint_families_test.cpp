@@ -393,7 +393,7 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT, USE-lite and
          {{.query = "albert.encoder.albert_layer_groups.{n}.albert_layers.0.attention.query.weight",
            .key = "albert.encoder.albert_layer_groups.{n}.albert_layers.0.attention.key.weight"}}});
   check({"ModernBERT",
-         two_heads("modernbert"),
+         two_heads("modernbert", R"(,"position_embedding_type":"absolute")"),
          HeadLayout::kFused,
          {{.query = "model.layers.{n}.attn.Wqkv.weight",
            .gain = "model.layers.{n}.attn_norm.weight",
@@ -423,11 +423,13 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT, USE-lite and
 }
 
 TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first Qwen") {
-  check({"GPT-2",
-         R"({"model_type":"gpt2","n_head":2,"n_embd":8})",
-         HeadLayout::kConv1D,
-         {{.query = "transformer.h.{n}.attn.c_attn.weight",
-           .gain = "transformer.h.{n}.ln_1.weight"}}});
+  check(
+      {"GPT-2",
+       R"({"model_type":"gpt2","n_head":2,"n_embd":8})",
+       HeadLayout::kConv1D,
+       {{.query = "transformer.h.{n}.attn.c_attn.weight", .gain = "transformer.h.{n}.ln_1.weight"}},
+       {"transformer.h.0.ln_cross_attn.weight", "transformer.h.0.crossattention.bias",
+        "transformer.h.0.crossattention.masked_bias"}});
   // The same names with torch's linear layers, told from Conv1D by their shape.
   check({"nanoGPT",
          R"({"model_type":"nanogpt","n_head":2,"n_embd":8})",
@@ -488,7 +490,8 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
            .key = "_orig_mod.layers.{n}.attention.wk.weight",
            .gain = "_orig_mod.layers.{n}.attention_norm.weight",
            .key_heads = 1,
-           .rotary = true}}});
+           .rotary = true}},
+         {"_orig_mod.layers.0.attention.inner_attention.rope.freqs"}});
   Model hybrid = llama("Jamba", "jamba");
   hybrid.stacks[0].rotary = false;
   hybrid.others = {"model.layers.2.mamba.A_log"};
@@ -674,6 +677,8 @@ TEST_CASE("decoders of one fused tensor: BLOOM, Falcon, MPT, ChatGLM, StarCoder,
   bloom.stacks[0].rotary = false;
   bloom.neutral = {"alibi"};
   check(bloom);
+  bloom.config = R"({"model_type":"bloom","n_head":2,"hidden_size":8,"offset_alibi":100})";
+  check(bloom);
   check(fused("Falcon", two_heads("falcon", R"(,"num_kv_heads":1)"), inner,
               "transformer.h.{n}.self_attention.query_key_value.weight",
               "transformer.h.{n}.ln_attn.weight", 1));
@@ -781,11 +786,14 @@ TEST_CASE(
         Config::parse(R"({"model_type":"nomic_bert","n_head":2,"n_embd":8,"prenorm":true})");
     CHECK(failure_of([&] { HeadScan(open(write(nomic, "F32")), &before); }).item == "prenorm");
   }
-  check({"SAM",
-         R"({"model_type":"sam","vision_config":{"num_attention_heads":2,"hidden_size":8}})",
-         HeadLayout::kFused,
-         {{.query = "vision_encoder.layers.{n}.attn.qkv.weight",
-           .gain = "vision_encoder.layers.{n}.layer_norm1.weight"}}});
+  for (const std::string own : {"", R"(,"model_type":"")", R"(,"model_type":"sam_vision_model")"}) {
+    check({"SAM",
+           R"({"model_type":"sam","vision_config":{"num_attention_heads":2,"hidden_size":8)" + own +
+               "}}",
+           HeadLayout::kFused,
+           {{.query = "vision_encoder.layers.{n}.attn.qkv.weight",
+             .gain = "vision_encoder.layers.{n}.layer_norm1.weight"}}});
+  }
   const Model dino{"DINOv3",
                    two_heads("dinov3_vit"),
                    HeadLayout::kSeparate,

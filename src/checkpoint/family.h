@@ -61,6 +61,7 @@ struct AttentionNames {
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
   std::string_view head_count_key = "num_attention_heads";  ///< in config.json
+  std::string_view other_head_count_key = {};               ///< where config.json lacks that
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
   /// Likewise, the number of layers; empty: all of the file.
   std::string_view layer_count_key = "num_hidden_layers";

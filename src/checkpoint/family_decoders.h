@@ -741,7 +741,8 @@ constexpr Family deepseek_v4() {
                       .key_head_count_key = "num_key_value_heads",
                       .rotary = RotaryPairs::kNeighbours,
                       .others = " ffn_norm attn.wo_a attn.wo_b hc_attn_fn hc_attn_base "
-                                "hc_attn_scale attn.compressor.ape attn.compressor.norm "
+                                "hc_attn_scale hc_ffn_fn hc_ffn_base hc_ffn_scale "
+                                "attn.compressor.ape attn.compressor.norm "
                                 "attn.compressor.wkv attn.compressor.wgate attn.indexer.wq_b "
                                 "attn.indexer.weights_proj attn.indexer.compressor.ape "
                                 "attn.indexer.compressor.norm attn.indexer.compressor.wkv "

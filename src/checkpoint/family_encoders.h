@@ -218,6 +218,7 @@ constexpr Family modernbert() {
           .model_types = " modernbert ",
           .others = Others::names,
           .layout = HeadLayout::kFused,
+          .neutral_keys = " position_embedding_type=absolute ",
           .rotary = {.base = "global_rope_theta",
                      .default_base = 160000,
                      .local_base = "local_rope_theta",

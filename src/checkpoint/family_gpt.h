@@ -73,7 +73,8 @@ constexpr Family gpt2() {
                            .head_count_key = "n_head",
                            .layer_count_key = "n_layer",
                            .rotary = RotaryPairs::kHalves,
-                           .others = " attn attn.masked "}}},  // buffers of the mask
+                           // Buffers of the mask, and cross-attention.
+                           .others = " attn attn.masked crossattention ln_cross_attn "}}},
           .text = {.position_embedding = "wpe.weight",
                    .attention_output = "h.{n}.attn.c_proj.weight",
                    .mlp_norm = "h.{n}.ln_2.weight",
@@ -130,10 +131,11 @@ constexpr Family bloom() {
   return {.name = "BLOOM",
           .model_types = " bloom ",
           .layout = HeadLayout::kInterleaved,
-          .neutral_keys = " alibi ",
+          .neutral_keys = " alibi offset_alibi ",
           .embeddings = "word_embeddings.weight",
           .attentions = {{{.query_weight = "h.{n}.self_attention.query_key_value.weight",
                            .query_gain = "h.{n}.input_layernorm.weight",
+                           .other_head_count_key = "n_head",
                            .layer_count_key = "n_layer",
                            .others = " self_attention.dense post_attention_layernorm "}}}};
 }
@@ -296,7 +298,8 @@ constexpr Family llama2_c() {
                            .key_head_count_key = "n_kv_heads",
                            .layer_count_key = "n_layers",
                            .rotary = RotaryPairs::kNeighbours,
-                           .others = " attention.wv attention.wo ffn_norm "}}}};
+                           .others = " attention.wv attention.wo ffn_norm "
+                                     "attention.inner_attention.rope.freqs "}}}};
 }
 
 constexpr Family gpt_neox() {

@@ -266,7 +266,8 @@ bool is_known(const FamilyMatch& match, const Config* config) {
   const std::string own_part =
       pictures ? std::string(kVision) : part_of(config, "", match.prefix, true);
   const auto own = own_part.empty() ? std::nullopt : config->text(own_part + "model_type");
-  if (own && !is_known_type(*own)) return false;
+  // Older files of SAM have an empty one.
+  if (own && !own->empty() && !is_known_type(*own)) return false;
   for (const char* const path : kTypePaths) {
     const auto other = config->text(path);
     const bool of_pictures = std::string_view(path).starts_with(kVision);

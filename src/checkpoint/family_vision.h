@@ -114,7 +114,7 @@ constexpr Family dinov2() {
 // A config.json of timm has an "architecture", such as "vit_base_patch16_224", in place of a model type.
 constexpr Family timm() {
   return {.name = "ViT (timm)",
-          .model_types = " timm_wrapper vit deit ",
+          .model_types = " timm_wrapper vit deit deit3 ",
           .others = Others::names,
           .layout = HeadLayout::kFused,
           .width_key = "num_features",
@@ -168,7 +168,7 @@ constexpr Family dinov3() {
 // Queries also have products with embeddings of the relative position, beside W.
 constexpr Family sam() {
   return {.name = "SAM",
-          .model_types = " sam ",
+          .model_types = " sam sam_vision_model ",
           .layout = HeadLayout::kFused,
           .attentions = {{{.query_weight = "vision_encoder.layers.{n}.attn.qkv.weight",
                            .query_gain = "vision_encoder.layers.{n}.layer_norm1.weight",

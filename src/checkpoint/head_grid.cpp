@@ -289,7 +289,9 @@ std::string WeightShapes::outputs_text(const std::string& weight) const {
 
 HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const AttentionNames& stack,
                    int layer) {
-  HeadKeys names{stack.head_count_key, stack.key_head_count_key, family.head_width_key};
+  const bool other = !keys.has(stack.head_count_key) && keys.has(stack.other_head_count_key);
+  HeadKeys names{other ? stack.other_head_count_key : stack.head_count_key,
+                 stack.key_head_count_key, family.head_width_key};
   if (!has_kinds(family) || has_layers(keys)) return names;
   const bool local = attention_kind(keys, family.window, layer) == kSlidingAttention;
   const HeadKeys& kind = local ? family.local : family.full;
