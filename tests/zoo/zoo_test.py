@@ -2,7 +2,9 @@
 
 models.json has, for each model, its config.json, its tensors cut to a few layers, the rows that hold numbers, and either
 the moments of some heads, computed from the formulas of the original's code, or that `heads` refuses the model and a text
-of its message. Run with the standard library alone: /usr/bin/python3 -B tests/zoo/zoo_test.py [--write] [NAME...]
+of its message. names.json has small models with all tensors and keys of a published one of their kind, at offsets at
+which `heads` must read them. Run with the standard library alone:
+/usr/bin/python3 -B tests/zoo/zoo_test.py [--write] [NAME...]
 `--write` also writes what came out into the table of docs/published-models.md.
 """
 
@@ -30,7 +32,7 @@ REFERENCES = [os.path.join(ROOT, "tests", "reference", name + "-forward.json") f
 COMMAND = os.environ.get("EIGENSCOPE", os.path.join(ROOT, "build", "native", "eigenscope"))
 TOLERANCE = 2e-5  # of a standard deviation of the spectrum; weights and single-precision products of BF16
 BITS = {"BF16": 16, "F16": 16, "F32": 32, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "U8": 8, "I8": 8, "I32": 32}
-BITS |= {"U32": 32, "I64": 64}
+BITS |= {"U32": 32, "I64": 64, "BOOL": 8}
 QUANTILES = [statistics.NormalDist().inv_cdf((k + 0.5) / 64) for k in range(64)]
 
 
@@ -142,6 +144,16 @@ class ZooTest(unittest.TestCase):
         RESULTS[name] = ("no: " + reason_of(message, folder), "")
 
 
+class NamesTest(unittest.TestCase):
+    def test_no_tensor_or_key_of_a_published_model_is_refused(self):
+        for name, model in read("names.json").items():
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
+                write_model({**model, "vectors": [], "rows": []}, folder)
+                for offset in model["offsets"]:
+                    code, found, message = heads(folder, offset)
+                    self.assertEqual((code, bool(found)), (0, True), message)
+
+
 def listed_types():
     """The model types in the table of families."""
     with open(FAMILIES) as file:
@@ -219,9 +231,13 @@ class DocsTest(unittest.TestCase):
                 self.assertNotIn(model["config"].get("model_type"), listed, name)
 
 
+def read(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name)) as file:
+        return json.load(file)
+
+
 def add_tests(names):
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "models.json")) as file:
-        models = json.load(file)
+    models = read("models.json")
     for name in names or models:
         model = models[name]
 
