@@ -19,15 +19,16 @@ afterAll(() => strict.close());
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** Width and height of the whole page on a screen, once the pictures that it has were drawn for it. */
+/** Width and height of the whole page on a screen, once the pictures in sight were drawn for it. */
 async function sizeOn(page: Page, screen: typeof PHONE): Promise<typeof PHONE> {
   await page.setViewportSize(screen);
   return page.evaluate(async () => {
     const root = document.documentElement;
-    // One that was drawn for another screen is scaled to its place, which some leave a few pixels.
+    // One that was drawn for a wider screen is scaled to its place.
     const isStale = (svg: SVGSVGElement) => {
-      const place = svg.closest('.chart')!.clientWidth;
-      return place > 0 && Math.abs(svg.width.baseVal.value - place) > 0.05 * place;
+      const { top, bottom, width, height } = svg.getBoundingClientRect();
+      const isInSight = height > 0 && bottom > 0 && top < innerHeight;
+      return isInSight && width < svg.width.baseVal.value - 1;
     };
     for (let height = NaN, same = 0; same < 3; height = root.scrollHeight) {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -49,7 +50,9 @@ test.each(viewNames)(
       .filter((id) => ALWAYS.includes(id));
     for (const id of ids) await page.locator(`#figure-${id} .exports`).first().waitFor({ state: 'attached' });
     for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
-    const before = { phone: await sizeOn(page, PHONE), desktop: await sizeOn(page, DESKTOP) };
+    // The wider screen first: what was drawn for a narrow one does not fill its place.
+    const before = { desktop: await sizeOn(page, DESKTOP), phone: await sizeOn(page, PHONE) };
+    await page.setViewportSize(DESKTOP);
     for (const id of ids) {
       await settled(page, id);
       expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
