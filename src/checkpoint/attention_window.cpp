@@ -25,7 +25,9 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
     return std::string(kFullAttention);
   }
   if (const auto type = keys.text(layer_type_key(layer))) {
-    return *type == "attention" ? std::string(kFullAttention) : *type;  // as hybrids have it
+    // "attention" as hybrids have it.
+    const bool full = *type == "attention" || (family.chunked && *type == "chunked_attention");
+    return full ? std::string(kFullAttention) : *type;
   }
   const auto kind = [](bool full) {
     return std::string(full ? kFullAttention : kSlidingAttention);

@@ -144,7 +144,9 @@ struct WindowKeys {
   std::uint64_t default_size = 0;                       ///< 0: none
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
-  bool first_full = false;     ///< the first of each so many layers has no window, not the last
+  bool first_full = false;  ///< the first of each so many layers has no window, not the last
+  bool chunked =
+      false;  ///< layers of the type "chunked_attention", whose chunks no passage exceeds, have none
   bool last_full = false;      ///< nor has the last layer of the model, whatever its type
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
   /// Values of that list, between spaces, for layers that see summaries of more tokens beside those of the window; 0 is

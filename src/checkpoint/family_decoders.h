@@ -275,6 +275,7 @@ constexpr Family llama4() {
                 .used = "no_rope_layers",
                 .interval = "no_rope_layer_interval",
                 .default_unused = 4};
+  row.window = {.chunked = true};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.bare_norms_key = "use_qk_norm";
   row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning ";

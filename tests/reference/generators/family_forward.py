@@ -967,6 +967,7 @@ class Llama4(MixtureOfExperts):
 
     config = {**ROTARY, "model_type": "llama4_text", "hidden_act": "silu", "use_qk_norm": True}
     config |= {"no_rope_layers": [1, 0], "num_experts_per_tok": 1, "tie_word_embeddings": False}
+    config |= {"layer_types": ["chunked_attention", "full_attention"]}
     shared = "mlp.shared_expert."
 
     def is_mixture(self, p):
