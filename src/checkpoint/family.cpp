@@ -24,13 +24,13 @@ constexpr std::array kFamilies{
     gemma4(), olmo(), olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(),
     llama4(), cohere(), cohere2(), cohere2_moe(), llava(), mllama(), jamba(), mixtral(),
     qwen3_moe(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
-    granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(), hunyuan(),
-    minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(), deepseek_v4(),
-    deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(), falcon_h1(),
-    nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(), glm4(), glm4_moe(),
-    glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(),
-    llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(), torch_transformer(),
-    torch_encoder(),
+    granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(),
+    hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(),
+    deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
+    falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
+    glm4(), glm4_moe(), glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
+    qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
+    torch_transformer(), torch_encoder(),
 };
 // clang-format on
 

@@ -61,11 +61,11 @@ struct AttentionNames {
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
   std::string_view head_count_key = "num_attention_heads";  ///< in config.json
-  std::string_view other_head_count_key = {};               ///< where config.json lacks that
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
   /// Likewise, the number of layers; empty: all of the file.
   std::string_view layer_count_key = "num_hidden_layers";
-  std::uint64_t default_heads = 0;  ///< where config.json leaves the count out; 0: none
+  std::string_view other_head_count_key = {};  ///< where config.json lacks `head_count_key`
+  std::uint64_t default_heads = 0;             ///< where it leaves the count out; 0: none
   RotaryPairs rotary = RotaryPairs::kNone;
   /// Other tensors of a layer that leave queries and keys as they are, between spaces: behind "{n}." and without
   /// ".weight" and ".bias". Those of the forward pass need not be repeated.
@@ -144,10 +144,9 @@ struct WindowKeys {
   std::uint64_t default_size = 0;                       ///< 0: none
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
-  bool first_full = false;  ///< the first of each so many layers has no window, not the last
-  bool chunked =
-      false;  ///< layers of the type "chunked_attention", whose chunks no passage exceeds, have none
+  bool first_full = false;     ///< the first of each so many layers has no window, not the last
   bool last_full = false;      ///< nor has the last layer of the model, whatever its type
+  bool chunked = false;        ///< nor "chunked_attention", of which no passage exceeds a chunk
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
   /// Values of that list, between spaces, for layers that see summaries of more tokens beside those of the window; 0 is
   /// then a layer that sees its window alone, and the list must be given.
@@ -342,8 +341,7 @@ struct ForwardNames {
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};
-  /// A layer may lack its heads (or the mixer in their place), or its MLP; one norm for both is that of a layer with one
-  /// of them.
+  /// A layer may lack its heads (or the mixer in their place), or its MLP; with one norm for both it has one of them.
   bool optional_branches = false;
   /// Logits l become c tanh(l/c), with c of this key or default; 0: they do not.
   std::string_view attention_cap_key = {}, output_cap_key = {};

@@ -135,8 +135,8 @@ constexpr Family bloom() {
           .embeddings = "word_embeddings.weight",
           .attentions = {{{.query_weight = "h.{n}.self_attention.query_key_value.weight",
                            .query_gain = "h.{n}.input_layernorm.weight",
-                           .other_head_count_key = "n_head",
                            .layer_count_key = "n_layer",
+                           .other_head_count_key = "n_head",
                            .others = " self_attention.dense post_attention_layernorm "}}}};
 }
 

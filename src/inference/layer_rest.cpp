@@ -250,12 +250,11 @@ void LayerRest::start_mixture() {
   all_states_ = std::move(states_);
   routed_ = route(router, router.input_norm.is_none() ? all_states_ : router.input_norm(entered_));
   const Linear& latent = stored_.mixture->latent_input;
-  if (!input_norm.is_none()) {
-    shared_states_ = std::move(all_states_);
-    all_states_ = input_norm(entered_);
-  } else if (latent.weight.size() > 0) {
-    shared_states_ = std::move(all_states_);
-    all_states_ = latent(shared_states_);
+  const bool has_latent = latent.weight.size() > 0;
+  if (has_latent || !input_norm.is_none()) {
+    shared_states_ = all_states_;
+    if (!input_norm.is_none()) all_states_ = input_norm(entered_);
+    if (has_latent) all_states_ = latent(all_states_);
   }
   mixed_.setZero(all_states_.rows(), all_states_.cols());
   expert_ = -1;

@@ -92,8 +92,8 @@ struct StateSpaceHeads {
 
 /// Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060), eq. 2 with the steps of its section 2.1: each head has states S (states x
 /// width), and at each position S <- e^(-r d) S + d B x^T, of which it reads C^T S + D x; d = ln(1 + exp(s + step bias)).
-/// What all heads read, or those of a group, times silu(z), has a norm. Projected states are [z | x | B | C | s], of which x, B and C go
-/// through the convolution and silu.
+/// What all heads read, or those of a group, times silu(z), has a norm. Projected states are [z | x | B | C | s], of
+/// which x, B and C go through the convolution and silu.
 class StateSpace final : public TokenMixer {
  public:
   /// Of the weights of the model.

@@ -1,5 +1,5 @@
-// A trained transformer as its forward pass reads it: layer by layer, by ranges. Its layers, rules, inputs, heads, mixers,
-// experts and outputs have a file each.
+// A trained transformer as its forward pass reads it: layer by layer, by ranges. Its layers, rules, inputs, heads,
+// mixers, experts and outputs have a file each.
 #pragma once
 
 #include <Eigen/Core>
@@ -49,9 +49,8 @@ struct StoredRest {
   LayerWeights norms;                       ///< their linear maps but `skip` are empty
   std::shared_ptr<const TokenMixer> mixer;  ///< null for none
   std::vector<StoredLinear> mixer_inputs;   ///< of the projected states, one below the other
-  StoredLinear
-      attention_output;  ///< of what the heads read, or the mixer gives; none without these
-  StoredMlp mlp;         ///< none where the layer has a mixture of experts, or no MLP
+  StoredLinear attention_output;            ///< of what heads read or the mixer gives, if any
+  StoredMlp mlp;                            ///< none where the layer has experts, or no MLP
   std::optional<StoredMixture> mixture;
   std::optional<StoredLayerInput> layer_input;
 };
