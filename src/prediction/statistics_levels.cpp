@@ -169,10 +169,7 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
   if (same_text_) prediction.ceiling = sequences;
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
   prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
-  if (model_->key_layer(pass_.layer()) != pass_.layer()) {
-    // Traces are of one set of tokens.
-    prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
-  }
+  if (!has_own_keys()) prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
   prediction.in(Metric::bare) = head_in_identity(
       scaled_products(folded),
       rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head(), states_));
@@ -221,7 +218,8 @@ HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   HeadMeasures measures;
   measures.row = {kUnknown, kUnknown, kUnknown, kUnknown};
-  if (rows_.rules().attention_cap > 0) return measures;  // the theory has no caps
+  // The theory has no caps, and one set of tokens.
+  if (rows_.rules().attention_cap > 0 || !has_own_keys()) return measures;
   const double temperature = std::sqrt(static_cast<double>(rows_.rules().head_width));
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);
