@@ -89,7 +89,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
   std::vector<const Json*> last;
   for (const auto& [family, models] : all_models().items()) last.push_back(&models.back());
   // Without what their last ones have.
-  for (const char* const family : {"Gemma 4", "Granite 4", "Nemotron-H"}) {
+  for (const char* const family : {"Falcon-H1", "Gemma 4", "Granite 4", "Nemotron-H"}) {
     const Json& models = models_of(family);
     last.push_back(&models[models.size() - 3]);
     last.push_back(&models[models.size() - 2]);
@@ -273,9 +273,9 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
   check_failure(refusal("Granite 4", with("mamba_n_groups", 3)), mamba + "conv1d.weight",
                 "two states of 3 groups");
   CHECK(refusal("Granite 4", with("mamba_conv_bias", false)).item == "mamba_conv_bias");
-  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({0.001, 100}))).item ==
+  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({-1, 100}))).item ==
         "time_step_limit.0");
-  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({0.0, 100}))).item ==
+  CHECK(refusal("Granite 4", with("time_step_limit", Json::array({1, 0.5}))).item ==
         "time_step_limit.1");
   CHECK(refusal("Granite 4", with("time_step_limit", 0.0)).item == "time_step_limit");
   CHECK(refusal("Granite 4", with("hidden_act", "gelu")).item == "hidden_act");
@@ -285,6 +285,43 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
   check_failure(refusal("Granite 4", resized), mamba + "D", "must have 4 numbers");
   const auto twice = [&](TinyModel& model, Json&) { model.add(mamba + "A", {4}, 1); };
   CHECK(refusal("Granite 4", twice).item == mamba + "A");
+}
+
+TEST_CASE("a state space beside heads has the factors and the norm of config.json", "[families]") {
+  const auto with = [](const char* key, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[key] = value; };
+  };
+  for (const char* const list : {"mlp_multipliers", "ssm_multipliers"}) {
+    CAPTURE(list);
+    for (const Json& value : {Json(2), Json::array({2}), Json::array({1, 1, 1, 1, 1, 1})}) {
+      CHECK(refusal("Falcon-H1", with(list, value)).item == list);
+    }
+    CHECK(refusal("Falcon-H1", with(list, Json::array({0, 1, 1, 1, 1}))).item ==
+          std::string(list) + ".0");
+  }
+  CHECK(refusal("Falcon-H1", with("attention_out_multiplier", -1)).item ==
+        "attention_out_multiplier");
+  const std::string layer = "model.layers.0.";
+  check_failure(refusal("Falcon-H1", with("mamba_rms_norm", true)), layer + "mamba.norm.weight",
+                "it is missing");
+  const auto normed = [&](TinyModel& model, Json&) {
+    model.add(layer + "mamba.norm.weight", {12}, 1);
+  };
+  check_failure(refusal("Falcon-H1", normed), layer + "mamba.norm.weight", "is false");
+  const auto check_biased = [&](const std::string& bias, std::uint64_t outputs) {
+    const auto biased = [&](TinyModel& model, Json&) { model.add(layer + bias, {outputs}, 1); };
+    check_failure(refusal("Falcon-H1", biased), layer + bias, "is not 1");
+  };
+  check_biased("self_attn.v_proj.bias", 8);
+  check_biased("mamba.in_proj.bias", 48);
+  const auto lacking = [&](TinyModel& model, Json&) {
+    model.values.erase(layer + "mamba.out_proj.weight");
+  };
+  check_failure(refusal("Falcon-H1", lacking), layer + "mamba.out_proj.weight", "it is missing");
+  const auto turned = [&](TinyModel& model, Json&) {
+    model.add(layer + "mamba.conv1d.weight", {32, 4, 1}, 1);
+  };
+  check_failure(refusal("Falcon-H1", turned), layer + "mamba.conv1d.weight", "MLX's layout");
 }
 
 TEST_CASE("the text of a model of several parts may be that part by itself, whose type is given",

@@ -248,6 +248,9 @@ enum class TokenMixing {
 /// Layers without heads that stand between the others, with the same norms, MLP and skip connections.
 struct MixerNames {
   TokenMixing mixing = TokenMixing::none;
+  /// Or what all layers have beside their heads: both read the same states, and the sum of what they give is added to
+  /// the tokens.
+  bool beside_heads = false;
   /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads; of a state
   /// space [z | x | B | C | steps].
   std::string_view input = {};
@@ -268,7 +271,13 @@ struct MixerNames {
   std::uint64_t default_groups = 1;  ///< where the config does not say
   /// Older keys of these counts and of limits of the steps, which the original reads first; they must be left out.
   std::array<std::string_view, 2> older_keys = {};
-  bool norm_by_group = false;    ///< the norm is of what the heads of each group read
+  bool norm_by_group = false;  ///< the norm is of what the heads of each group read
+  /// Switches of a state space: whether it has the norm, and whether the norm comes before the product with silu(z),
+  /// which is on where it is left out.
+  std::string_view norm_key = {}, norm_first_key = {};
+  /// Keys of factors of a state space: of the states that it reads, a list of those of z, x, B, C and the steps, and of
+  /// what its output adds to the tokens.
+  std::string_view input_factor_key = {}, state_factors_key = {}, output_factor_key = {};
   std::string_view output = {};  ///< of what is mixed
 };
 
@@ -296,11 +305,17 @@ struct ForwardNames {
   bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
   /// Keys of further factors: of the token embeddings, and of what attention and MLP add to the tokens.
   std::string_view embedding_factor_key = {}, residual_factor_key = {};
+  /// And of what the attention alone adds; a list of those of an MLP's gate and of its output.
+  std::string_view attention_factor_key = {}, mlp_factors_key = {};
   bool residual_by_depth = false;  ///< that factor is divided by the root of the number of layers
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
+  /// A tensor of layers that read pictures, which text passes over, and how many rows the embeddings have for pictures,
+  /// after those of text.
+  std::string_view skipped = {};
+  std::uint64_t picture_rows = 0;
   bool bare_first = false;      ///< the first layer has no norm before its attention
   std::string_view value = {};  ///< where it is not fused with the queries
   /// A switch: layers without a sliding window have no values of their own, but the keys before their norm.
@@ -390,6 +405,8 @@ struct Family {
   /// A convolution beside the attention, outputs x 1 x width, which MLX's conversion of the model stores as outputs x
   /// width x 1, and then gains as they are.
   std::string_view convolution = {};
+  bool open_factors =
+      false;  ///< of that conversion it is open whether factors of config.json are in its weights
   bool unscaled = false;  ///< logits are not divided by sqrt(d_h)
   /// Key of the scale of the logits itself, and of the number that takes the place of d_h in 1/sqrt(d_h).
   std::string_view scale_key = {}, query_scalar_key = {};
@@ -397,7 +414,7 @@ struct Family {
   /// A list in config.json of further terms of the logits, which with n of "c2p" and "p2c" are divided by
   /// sqrt((1 + n) d_h).
   std::string_view terms_key = {};
-  /// Keys of factors of the tokens that queries and keys read, and of the keys.
+  /// Keys of factors of the states that queries, keys and values read, and of the keys.
   std::string_view input_factor_key = {}, key_factor_key = {};
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};

@@ -399,6 +399,22 @@ constexpr Family granite_shared() {
   return row;
 }
 
+/// Mamba-2 under the names of Hugging Face's hybrids.
+constexpr MixerNames mamba2() {
+  return {.mixing = TokenMixing::state_space,
+          .input = "layers.{n}.mamba.in_proj.weight",
+          .convolution = "layers.{n}.mamba.conv1d.weight",
+          .log_rate = "layers.{n}.mamba.A_log",
+          .minus_rate = "layers.{n}.mamba.A",
+          .step_bias = "layers.{n}.mamba.dt_bias",
+          .norm = "layers.{n}.mamba.norm.weight",
+          .skip = "layers.{n}.mamba.D",
+          .heads_key = "mamba_n_heads",
+          .states_key = "mamba_d_state",
+          .groups_key = "mamba_n_groups",
+          .output = "layers.{n}.mamba.out_proj.weight"};
+}
+
 // Attention in some of the layers, or in all, and a state space in the others, with positions where config.json says
 // so. Without experts the shared one is an MLP.
 constexpr Family granite_hybrid() {
@@ -408,18 +424,7 @@ constexpr Family granite_hybrid() {
   row.text.mlp_up = row.text.experts.shared.up;
   row.text.mlp_down = row.text.experts.shared.down;
   row.text.fused_gate = true;
-  row.mixer = {.mixing = TokenMixing::state_space,
-               .input = "layers.{n}.mamba.in_proj.weight",
-               .convolution = "layers.{n}.mamba.conv1d.weight",
-               .log_rate = "layers.{n}.mamba.A_log",
-               .minus_rate = "layers.{n}.mamba.A",
-               .step_bias = "layers.{n}.mamba.dt_bias",
-               .norm = "layers.{n}.mamba.norm.weight",
-               .skip = "layers.{n}.mamba.D",
-               .heads_key = "mamba_n_heads",
-               .states_key = "mamba_d_state",
-               .groups_key = "mamba_n_groups",
-               .output = "layers.{n}.mamba.out_proj.weight"};
+  row.mixer = mamba2();
   return row;
 }
 
@@ -524,12 +529,31 @@ constexpr Family mimo_v2() {
   return row;
 }
 
-// Each layer has attention beside a state space.
+// Each layer has attention beside a state space, and factors everywhere.
 constexpr Family falcon_h1() {
-  Family row = llama_heads("Falcon-H1", " falcon_h1 ");
+  Family row = variant(llama(), "Falcon-H1", " falcon_h1 ");
   row.input_factor_key = "attention_in_multiplier";
   row.key_factor_key = "key_multiplier";
-  row.attentions[0].others = " self_attn.v_proj self_attn.o_proj pre_ff_layernorm ";
+  row.convolution = "mamba.conv1d.weight";
+  row.open_factors = true;
+  row.mixer = mamba2();
+  row.mixer.beside_heads = true;
+  row.mixer.norm_by_group = true;
+  row.mixer.norm_key = "mamba_rms_norm";
+  row.mixer.norm_first_key = "mamba_norm_before_gate";
+  row.mixer.input_factor_key = "ssm_in_multiplier";
+  row.mixer.state_factors_key = "ssm_multipliers";
+  row.mixer.output_factor_key = "ssm_out_multiplier";
+  row.text.embedding_factor_key = "embedding_multiplier";
+  row.text.attention_factor_key = "attention_out_multiplier";
+  row.text.mlp_factors_key = "mlp_multipliers";
+  row.text.output_scale_key = "lm_head_multiplier";
+  row.text.mlp_norm = "layers.{n}.pre_ff_layernorm.weight";
+  row.text.mlp_gate = "layers.{n}.feed_forward.gate_proj.weight";
+  row.text.mlp_up = "layers.{n}.feed_forward.up_proj.weight";
+  row.text.mlp_down = "layers.{n}.feed_forward.down_proj.weight";
+  row.text.final_norm = "final_layernorm.weight";
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -650,9 +674,13 @@ constexpr Family gemma3n() {
 }
 
 // The text of a model of vision, some of whose layers read the picture instead.
+// Layers of cross-attention stand between the others.
 constexpr Family mllama() {
-  Family row = llama_heads("Llama 3.2 Vision", " mllama mllama_text_model ");
+  Family row = variant(llama(), "Llama 3.2 Vision", " mllama mllama_text_model ");
   row.rotary.default_base = 5e5;
+  row.text.epsilon = 1e-5;
+  row.text.skipped = "layers.{n}.cross_attn.q_proj.weight";
+  row.text.picture_rows = 8;
   return row;
 }
 

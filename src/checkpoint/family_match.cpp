@@ -302,6 +302,11 @@ std::shared_ptr<const Family> row_as_stored(const Family& family, const Tensors&
            shape[2] == 1;
   });
   if (turned == tensors.end()) return row_of_table;
+  if (family.open_factors) {
+    refuse_item(turned->first,
+                {"it is in MLX's layout, and such files do not tell whether the factors of "
+                 "config.json are in their weights; open the original model"});
+  }
   const auto mtp = std::find_if(tensors.begin(), tensors.end(), [](const auto& tensor) {
     return tensor.first.find("mtp.") != std::string::npos;
   });

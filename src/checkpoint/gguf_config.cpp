@@ -505,7 +505,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
           wide ? metadata.number("embedding_length", 0) / heads : width;
     }
   }
-  config["tie_word_embeddings"] = !has_tensor(parts, "output.weight");
+  if (!config.contains("tie_word_embeddings"))
+    config["tie_word_embeddings"] = !has_tensor(parts, "output.weight");
   return Config::parse(write_json(config), source->name());
 }
 

@@ -101,7 +101,11 @@ constexpr NamePairs kLfm2 =
     "ffn_gate_inp=feed_forward.gate exp_probs_b.bias=feed_forward.expert_bias "
     "ffn_gate_exps=feed_forward.experts.{e}.w1 ffn_up_exps=feed_forward.experts.{e}.w3 "
     "ffn_down_exps=feed_forward.experts.{e}.w2 ";
-constexpr NamePairs kStateSpace = " ffn_norm=pre_ff_layernorm ";
+/// Of Falcon-H1, whose norm before the MLP llama.cpp names without the ending of others, and Jamba.
+constexpr NamePairs kHybrid =
+    " output_norm=model.final_layernorm ffn_norm=pre_ff_layernorm.weight "
+    "ffn_norm.weight=pre_ff_layernorm.weight ffn_gate=feed_forward.gate_proj "
+    "ffn_up=feed_forward.up_proj ffn_down=feed_forward.down_proj ";
 constexpr NamePairs kDeltaRule =
     " post_attention_norm=post_attention_layernorm attn_qkv=linear_attn.in_proj_qkv "
     "attn_gate=linear_attn.in_proj_z ssm_beta=linear_attn.in_proj_b "
@@ -117,6 +121,9 @@ constexpr NamePairs kMixers =
     "ffn_up_exps=mixer.experts.{e}.up_proj ffn_down_exps=mixer.experts.{e}.down_proj "
     "ffn_up_shexp=mixer.shared_experts.up_proj ffn_down_shexp=mixer.shared_experts.down_proj "
     "ffn_latent_down=mixer.fc1_latent_proj ffn_latent_up=mixer.fc2_latent_proj ";
+constexpr NamePairs kMamba2Keys =
+    " ssm.group_count=mamba_n_groups ssm.state_size=mamba_d_state "
+    "ssm.time_step_rank=mamba_n_heads ";
 constexpr NamePairs kMixerKeys =
     " attention.layer_norm_rms_epsilon=layer_norm_epsilon ssm.group_count=n_groups "
     "ssm.state_size=ssm_state_size ssm.time_step_rank=mamba_num_heads ";
@@ -331,8 +338,12 @@ constexpr std::array kConverted{
               .names = {kMixers},
               .neighbours = true,
               .keys = {kMixerKeys}},
-    Converted{.name = "falcon-h1", .model_type = "falcon_h1", .names = {kStateSpace}},
-    Converted{.name = "jamba", .model_type = "jamba", .names = {kStateSpace}},
+    // Its weights have the factors of config.json in them, but for that of the output, where the embeddings are used.
+    Converted{.name = "falcon-h1",
+              .model_type = "falcon_h1",
+              .names = {kHybrid, kMamba2},
+              .keys = {kMamba2Keys, " false=mamba_norm_before_gate false=tie_word_embeddings "}},
+    Converted{.name = "jamba", .model_type = "jamba", .names = {kHybrid}},
     Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}, .keys = {kLfm2Keys}},
     Converted{.name = "lfm2moe",
               .model_type = "lfm2_moe",
@@ -362,8 +373,7 @@ constexpr std::array kConverted{
               .model_type = "granitemoehybrid",
               .names = {kGraniteMixture, kMamba2},
               .neighbours = true,
-              .keys = {" ssm.group_count=mamba_n_groups ssm.state_size=mamba_d_state "
-                       "ssm.time_step_rank=mamba_n_heads "}},
+              .keys = {kMamba2Keys}},
     Converted{.name = "gpt-oss", .model_type = "gpt_oss", .names = {kGptOss}},
     Converted{.name = "minimax-m2", .model_type = "minimax_m2", .names = {kMixtral}},
     // Their pairs are neighbours in Hugging Face's order too.

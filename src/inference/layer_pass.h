@@ -57,7 +57,7 @@ class LayerPass {
   /// step is then still to be done.
   double advance_rest() {
     if (rest_.done()) rest_.start(layer_);
-    const double work = rest_.advance();
+    const double work = rest_.done() ? 0 : rest_.advance();
     if (rest_.done()) end_layer();
     return work;
   }

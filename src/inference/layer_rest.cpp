@@ -65,6 +65,7 @@ void LayerRest::start(int layer) {
     hidden = std::max(hidden, input->maps.up.outputs());
     weights += size_of(input->maps);
   }
+  if (weights == 0) return;  // a layer that is skipped
   stage_ = first_stage();
   if (stored_.mixer) hidden = std::max(hidden, outputs());
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
@@ -230,12 +231,14 @@ void LayerRest::end_stage() {
 void LayerRest::mix_passages() {
   const auto& [first, end, columns] = parts_[part_];
   states_.resize(stored_.attention_output.inputs(), columns);
+  const MatrixXf none;  // what heads of a layer before have read may still be there
+  const bool has_heads = model_.has_heads(layer_);
   Index column = 0;
   for (std::size_t k = first; k < end; ++k) {
     const Index length = tokens_[k].cols();
-    running_.add([this, k, column, length] {
+    running_.add([this, k, column, length, &read = has_heads ? read_[k] : none] {
       states_.middleCols(column, length) =
-          (*stored_.mixer)(hidden_.middleCols(column, length), read_[k]);
+          (*stored_.mixer)(hidden_.middleCols(column, length), read);
       return length;
     });
     column += length;

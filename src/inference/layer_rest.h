@@ -31,7 +31,7 @@ class LayerRest {
             const std::vector<Eigen::MatrixXf>& read, std::vector<Eigen::MatrixXf>& tokens,
             Eigen::Index most_hidden = kMostHidden);
 
-  /// Begins with a layer; only when done(). Throws as Transformer::rest does.
+  /// Begins with a layer; only when done(), as it is still for one that text skips. Throws as Transformer::rest does.
   void start(int layer);
   /// Does the next step and returns its multiply-adds; not when done(). Throws FormatError naming the tensor that
   /// cannot be read or has values that are not finite, and the step is then still to be done; or naming the layer
@@ -44,7 +44,7 @@ class LayerRest {
   /// No layer is begun and not ended.
   bool done() const { return part_ == parts_.size(); }
   /// The share of the layer's multiply-adds that is done, in [0, 1].
-  double progress() const { return work_done_ / work_; }
+  double progress() const { return work_ == 0 ? 1 : work_done_ / work_; }
 
  private:
   /// The maps of a TokenMixer with the states that heads would read; W_O x with what the heads read, or was mixed;

@@ -95,6 +95,38 @@ StoredLinear StoredLinear::part(Index first, Index count, Index step) const {
   return part;
 }
 
+StoredLinear StoredLinear::scaled(float factor) const {
+  StoredLinear scaled = *this;
+  scaled.factor_ *= factor;
+  scaled.bias_ *= factor;
+  if (added_) scaled.added_ = std::make_shared<const StoredLinear>(added_->scaled(factor));
+  return scaled;
+}
+
+StoredLinear StoredLinear::plus(StoredLinear other) const {
+  StoredLinear sum = *this;
+  if (sum.bias_.size() == 0) {
+    sum.bias_ = other.bias_;
+  } else if (other.bias_.size() > 0) {
+    sum.bias_ += other.bias_;
+  }
+  sum.added_ = std::make_shared<const StoredLinear>(std::move(other));
+  return sum;
+}
+
+void StoredLinear::read_outputs(Index first, Index count, MatrixXf& values) const {
+  values.resize(in_, (count - 1) * step_ + 1);
+  read_finite(*file_, name_, begin_ + (first_ + first * step_) * in_, values.data(), values.size());
+  if (step_ > 1) values = MatrixXf(values(Eigen::all, Eigen::seqN(0, count, step_)));
+  if (factor_ != 1) values *= factor_;
+  if (!added_) return;
+  MatrixXf added;
+  added_->read_outputs(first, count, added);
+  MatrixXf both(inputs(), count);
+  both << values, added;
+  values = std::move(both);
+}
+
 void StoredLinear::read_block(Index first, LinearBlock& block) const {
   block.first = first;
   block.inputs_first = inputs_first_;
@@ -105,15 +137,11 @@ void StoredLinear::read_block(Index first, LinearBlock& block) const {
     if (out_ < all_) {
       block.values = MatrixXf(block.values(Eigen::seqN(first_, out_, step_), Eigen::all));
     }
+    if (factor_ != 1) block.values *= factor_;
   } else {
-    const Index most = kBlockWeights / in_ / kRows * kRows;
+    const Index most = kBlockWeights / inputs() / kRows * kRows;
     block.count = std::min(out_ - first, std::max(most, kRows));
-    block.values.resize(in_, (block.count - 1) * step_ + 1);
-    read_finite(*file_, name_, begin_ + (first_ + first * step_) * in_, block.values.data(),
-                block.values.size());
-    if (step_ > 1) {
-      block.values = MatrixXf(block.values(Eigen::all, Eigen::seqN(0, block.count, step_)));
-    }
+    read_outputs(first, block.count, block.values);
   }
   block.bias = bias_.size() > 0 ? VectorXf(bias_.segment(first, block.count)) : VectorXf();
 }
@@ -127,7 +155,7 @@ Linear StoredLinear::read() const {
       all.weight = std::move(block.values);
       return all;
     }
-    if (first == 0) all.weight.resize(out_, in_);
+    if (first == 0) all.weight.resize(out_, inputs());
     for (Index at = 0; at < block.count; at += kRows) {  // which lie in the cache together
       const Index count = std::min(kRows, block.count - at);
       all.weight.middleRows(first + at, count) = block.values.middleCols(at, count).transpose();

@@ -55,10 +55,15 @@ class StoredLinear {
   void set_bias(Eigen::VectorXf bias) { bias_ = std::move(bias); }
 
   Eigen::Index outputs() const { return out_; }
-  Eigen::Index inputs() const { return in_; }
+  Eigen::Index inputs() const { return in_ + (added_ ? added_->inputs() : 0); }
   const Eigen::VectorXf& bias() const { return bias_; }
   /// Outputs first, first + step, ..., `count` of them, as a map of their own.
   StoredLinear part(Eigen::Index first, Eigen::Index count, Eigen::Index step = 1) const;
+  /// The map with `factor` times its outputs.
+  StoredLinear scaled(float factor) const;
+  /// The sum of its outputs and those of `other`, of as many, which reads inputs below those of this one. Of neither
+  /// the file has inputs first.
+  StoredLinear plus(StoredLinear other) const;
   /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 4 MiB of
   /// weights, or all where the file has inputs first. Throws FormatError naming the tensor that cannot be read or has
   /// values that are not finite.
@@ -68,6 +73,9 @@ class StoredLinear {
 
  private:
   void check_shape(const std::array<Eigen::Index, 2>& found, const std::string& before) const;
+  /// Fills `values`, inputs() x count, with the weights of the outputs from `first` on. Not where the file has inputs
+  /// first.
+  void read_outputs(Eigen::Index first, Eigen::Index count, Eigen::MatrixXf& values) const;
 
   std::shared_ptr<const Safetensors> file_;
   std::string name_;
@@ -76,7 +84,9 @@ class StoredLinear {
   // This map's outputs among those of the matrix, and how many the matrix has.
   Eigen::Index first_ = 0, step_ = 1, all_ = 0;
   bool inputs_first_ = false;
+  float factor_ = 1;
   Eigen::VectorXf bias_;
+  std::shared_ptr<const StoredLinear> added_;  // null for none; its bias is in that of this one
 };
 
 /// Rows and columns of a tensor that is there. Throws FormatError naming it when it is not a matrix, or too large.

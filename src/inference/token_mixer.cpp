@@ -87,7 +87,7 @@ MatrixXf CausalConvolution::operator()(const float* x, Index leading, Index leng
   return y;
 }
 
-MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf&) const {
+MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf& attended) const {
   const Index width = heads_.width, states = heads_.states, length = projected.cols();
   const Index values = heads_.values(), steps = values + heads_.channels();
   MatrixXf x = weights_.convolution(&projected(values, 0), projected.rows(), length);
@@ -98,7 +98,8 @@ MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf&) cons
     const Index group = values + head * heads_.groups / heads_.heads * states;
     state.assign(static_cast<std::size_t>(states * width), 0);
     for (Index t = 0; t < length; ++t) {
-      const float time = softplus(projected(steps + head, t) + weights_.step_bias[head]);
+      const float time = std::clamp(softplus(projected(steps + head, t) + weights_.step_bias[head]),
+                                    weights_.limits.least, weights_.limits.most);
       const float decay = std::exp(-weights_.rate[head] * time);
       const float *const own = &x(head * width, t), *const in = &x(group, t),
                          *const out = in + heads_.shared();
@@ -114,12 +115,20 @@ MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf&) cons
       }
     }
   }
+  const auto normalize = [&] {
+    if (weights_.norm.is_none()) return;
+    read = weights_.norm(std::move(read));
+    read.array().colwise() *= weights_.gain.array();
+  };
+  if (weights_.norm_first) normalize();
   for (Index t = 0; t < length; ++t) {
     for (Index i = 0; i < values; ++i) read(i, t) *= silu(projected(i, t));
   }
-  read = weights_.norm(std::move(read));
-  read.array().colwise() *= weights_.gain.array();
-  return read;
+  if (!weights_.norm_first) normalize();
+  if (attended.rows() == 0) return read;
+  MatrixXf both(attended.rows() + values, length);
+  both << attended, read;
+  return both;
 }
 
 MatrixXf DeltaRule::operator()(const MatrixXf& projected, const MatrixXf&) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <utility>
 
 #include "inference/layer.h"
@@ -90,10 +91,16 @@ struct StateSpaceHeads {
   Eigen::Index channels() const { return values() + 2 * shared(); }
 };
 
+/// Between which the steps of a state space are cut.
+struct StepLimits {
+  float least = 0, most = std::numeric_limits<float>::infinity();
+};
+
 /// Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060), eq. 2 with the steps of its section 2.1: each head has states S (states x
 /// width), and at each position S <- e^(-r d) S + d B x^T, of which it reads C^T S + D x; d = ln(1 + exp(s + step bias)).
-/// What all heads read, or those of a group, times silu(z), has a norm. Projected states are [z | x | B | C | s], of
-/// which x, B and C go through the convolution and silu.
+/// What all heads read, or those of a group, times silu(z), has a norm, or none, or one before that product. Projected
+/// states are [z | x | B | C | s], of which x, B and C go through the convolution and silu. What heads of attention
+/// read stands above it.
 class StateSpace final : public TokenMixer {
  public:
   /// Of the weights of the model.
@@ -101,7 +108,9 @@ class StateSpace final : public TokenMixer {
     CausalConvolution convolution;
     Eigen::VectorXf rate, step_bias, skip;  ///< by head: r, of the steps, and D
     Norm norm;             ///< of what all heads read, or those of a group, without the gain
-    Eigen::VectorXf gain;  ///< of what all heads read
+    Eigen::VectorXf gain;  ///< of what all heads read; as the norm, empty for none
+    bool norm_first = false;
+    StepLimits limits;
   };
   StateSpace(const StateSpaceHeads& heads, Weights weights)
       : heads_(heads), weights_(std::move(weights)) {}

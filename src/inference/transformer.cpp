@@ -88,7 +88,11 @@ void Transformer::read_embeddings() {
     return;
   }
   const auto [tokens, width] = matrix_shape(*tensors_, match_.embeddings);
-  vocabulary_ = tokens;
+  vocabulary_ = tokens - static_cast<Index>(names().picture_rows);
+  if (vocabulary_ < 1) {
+    refuse_item(match_.embeddings, {"it must have more than the ",
+                                    std::to_string(tokens - vocabulary_), " rows for pictures"});
+  }
   width_ = embedding_width_ = width;
   if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
   if (has_skip(0)) width_ = sides(names().skip, 0)[1];
@@ -178,13 +182,15 @@ LayerWeights Transformer::read_layer(int layer) const {
 StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   const ForwardNames& text = names();
   StoredRest rest;
+  if (is_skipped(layer)) return rest;
   rest.norms = std::move(weights);
   if (has_skip(layer)) {
     rest.norms.skip = linear(text.skip, layer, width_, entering_width(layer)).read();
   }
   if (has_heads(layer)) {
     const Index read = heads() * rules(layer).value_width;
-    rest.attention_output = linear(text.attention_output, layer, width_, read);
+    rest.attention_output =
+        linear(text.attention_output, layer, width_, read).scaled(attention_factor_);
   }
   read_mixer(rest, layer);
   rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
@@ -196,6 +202,8 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   } else {
     const GateRows gate_rows = text.fused_gate ? GateRows::halves : GateRows::separate;
     rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down, gate_rows}, layer, width_);
+    rest.mlp.gate = rest.mlp.gate.scaled(mlp_factors_[0]);
+    rest.mlp.down = rest.mlp.down.scaled(mlp_factors_[1]);
   }
   rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);
   rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);

@@ -97,7 +97,8 @@ class Transformer {
   Eigen::Index heads_before(int layer) const;
   /// Whether layers have a TokenMixer, or no heads.
   bool has_mixers() const {
-    return match_.family->gated() || std::ssize(layers_with_heads_) < layers_;
+    return match_.family->gated() || match_.family->mixer.beside_heads ||
+           std::ssize(layers_with_heads_) < layers_;
   }
   /// The layer whose keys and values those heads use that a layer has: itself, or an earlier one.
   int key_layer(int layer) const { return key_layers_[static_cast<std::size_t>(layer)]; }
@@ -185,7 +186,9 @@ class Transformer {
   int first_with_mixer() const;
   /// Whether a layer has an MLP or a mixture of experts.
   bool has_mlp(int layer) const;
-  /// Whether a layer has a mixer, or an MLP by itself.
+  /// Whether text passes over a layer.
+  bool is_skipped(int layer) const;
+  /// Whether a layer has a mixer, or an MLP by itself, or is skipped.
   bool lacks_heads(int layer) const;
   /// Refuses a layer of the file that has branches of which it must have one.
   void check_branches(int layer) const;
@@ -205,6 +208,7 @@ class Transformer {
   /// The width of the layers' inputs. Refuses factors of what leaves some layers alone.
   void read_layer_inputs(const ConfigKeys& keys);
   void read_config(const ConfigKeys& keys);
+  void read_factors(const ConfigKeys& keys);
   void read_router(const ConfigKeys& keys);
   /// Refuses a mixture of experts that a switch excludes, and a layer without one where it asks for all.
   void check_mixtures(const ConfigKeys& keys) const;
@@ -258,6 +262,8 @@ class Transformer {
   void read_output_gate(StoredRest& rest, int layer) const;
   void read_delta_rule(StoredRest& rest, int layer) const;
   void read_state_space(StoredRest& rest, int layer) const;
+  /// Whether a state space has a norm, and where.
+  void read_space_norm(const ConfigKeys& keys);
   /// All numbers of a tensor, whose sides GGUF may have grouped.
   Eigen::VectorXf read_flat(std::string_view pattern, int layer, Eigen::Index size) const;
   /// The rates of decay of the heads of a mixer.
@@ -282,9 +288,17 @@ class Transformer {
   Activation head_activation_ = Activation::gelu;  // of the head that predicts masked tokens
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float embedding_factor_ = 1, residual_factor_ = 1;
+  // Of the output of the attention, an MLP's gate and its output (ForwardNames), of the projected states of a state
+  // space, z, x, B, C and the steps, and of its output (MixerNames).
+  float attention_factor_ = 1;
+  std::array<float, 2> mlp_factors_ = {1, 1};
+  std::array<float, 5> state_factors_ = {1, 1, 1, 1, 1};
+  float mixer_factor_ = 1;
   LatentWidths latent_;
   DeltaHeads delta_heads_;
   StateSpaceHeads space_;
+  StepLimits space_steps_;
+  bool space_norm_first_ = false;
   RouterRules router_;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;

@@ -64,8 +64,11 @@ bool Transformer::has_mlp(int layer) const {
   return has_mixture(layer) || has(names().mlp_down, layer);
 }
 
+bool Transformer::is_skipped(int layer) const { return has(names().skipped, layer); }
+
 bool Transformer::lacks_heads(int layer) const {
-  if (has_mixer(layer)) return true;
+  if (is_skipped(layer)) return true;
+  if (has_mixer(layer)) return !match_.family->mixer.beside_heads;
   return names().optional_branches && has_mlp(layer) && !has(attention().query_weight, layer);
 }
 
@@ -74,7 +77,13 @@ void Transformer::check_branches(int layer) const {
   const auto refuse = [&](std::string_view branch, const char* other) {
     refuse_item(full_name(branch, layer), {"its layer has ", other, " too"});
   };
-  if (heads && mixer) refuse(match_.family->mixer.output, "heads");
+  if (heads && is_skipped(layer)) refuse(names().skipped, "heads");
+  const std::string_view of_mixer = match_.family->mixer.output;
+  if (match_.family->mixer.beside_heads) {
+    if (!mixer) refuse_item(full_name(of_mixer, layer), {"it is missing"});
+    return;
+  }
+  if (heads && mixer) refuse(of_mixer, "heads");
   const bool one = names().optional_branches && names().mlp_norm == attention().query_gain;
   if (!one || !has_mlp(layer) || (!heads && !mixer)) return;
   refuse(has_mixture(layer) ? names().experts.router.weight : names().mlp_down,
@@ -82,7 +91,7 @@ void Transformer::check_branches(int layer) const {
 }
 
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
-  if (match_.family->mixer.output.empty()) return;
+  if (match_.family->mixer.output.empty() || match_.family->mixer.beside_heads) return;
   const bool alone = lacks_heads(layer) && !has_mixer(layer);
   const auto check = [&](const std::string& key, std::string_view kind) {
     const bool mixes = lists(kMixers, kind), mlp = lists(kMlps, kind),

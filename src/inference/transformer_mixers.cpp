@@ -1,7 +1,9 @@
 // What layers have beside their heads, or in their place: gates of outputs, convolutions, the delta rule and state
 // spaces.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -22,20 +24,22 @@ using Eigen::Index;
 using Eigen::VectorXf;
 
 constexpr std::uint64_t kMostConvolved = 64;  // positions
-constexpr double kLargestStep = 1e6;
+constexpr double kLargestStep = 1e30;         // below infinity in single precision
 
-/// Refuses steps of a state space that are cut: limits other than 0 and infinity, which is no number of JSON and written
-/// as a word or an object.
-void check_steps(const ConfigKeys& keys) {
-  const std::string list = "time_step_limit", least = element_key(list, 0),
-                    most = element_key(list, 1);
+/// Limits of the steps of a state space, of which infinity is no number of JSON and written as a word or an object.
+StepLimits step_limits(const ConfigKeys& keys) {
+  const std::string list = "time_step_limit", most = element_key(list, 1);
   check_kind(keys, list, "an array");
-  const auto refuse = [&](const std::string& key, const char* must) {
-    refuse_item(keys.path(key), {"it must be ", must, " or left out in ", keys.name()});
-  };
-  if (keys.number(least, 0, kLargestStep).value_or(0) != 0) refuse(least, "0");
+  StepLimits limits;
+  if (const auto least = keys.number(element_key(list, 0), 0, kLargestStep)) {
+    limits.least = static_cast<float>(*least);
+  }
   const std::string value = keys.value(most);
-  if (!value.empty() && value != "an object" && value != "Infinity") refuse(most, "infinite");
+  if (value == "an object" || value == "Infinity") return limits;
+  if (const auto told = keys.number(most, limits.least, kLargestStep)) {
+    limits.most = static_cast<float>(*told);
+  }
+  return limits;
 }
 
 }  // namespace
@@ -70,7 +74,7 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
 void Transformer::read_mixer(StoredRest& rest, int layer) const {
   if (!has_mixer(layer) && !match_.family->gated()) return;
   rest.norms.attention_norm = read_norm(attention().query_gain, layer);
-  if (has_heads(layer)) return read_output_gate(rest, layer);
+  if (match_.family->gated() && has_heads(layer)) return read_output_gate(rest, layer);
   const MixerNames& names = match_.family->mixer;
   if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
   if (names.mixing == TokenMixing::state_space) return read_state_space(rest, layer);
@@ -153,7 +157,8 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
                  std::to_string(values), " values of ", std::to_string(space_.heads),
                  " heads, and of two states of ", std::to_string(space_.groups), " groups"});
   }
-  check_steps(keys);
+  space_steps_ = step_limits(keys);
+  read_space_norm(keys);
   for (const std::string_view older : names.older_keys) {
     if (keys.has(older)) refuse_item(keys.path(older), {"it must be left out in ", keys.name()});
   }
@@ -168,20 +173,49 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
   }
 }
 
+void Transformer::read_space_norm(const ConfigKeys& keys) {
+  const MixerNames& names = match_.family->mixer;
+  if (names.norm_key.empty()) return;
+  space_norm_first_ = keys.flag(names.norm_first_key).value_or(true);
+  const auto told = keys.flag(names.norm_key);
+  for (int layer = 0; told && layer < layers_; ++layer) {
+    if (has(names.norm, layer) == *told) continue;
+    refuse_item(
+        full_name(names.norm, layer),
+        {*told ? "it is missing, though '" : "it must not be there where '",
+         keys.path(names.norm_key), "' in ", keys.name(), *told ? " is true" : " is false"});
+  }
+}
+
 void Transformer::read_state_space(StoredRest& rest, int layer) const {
   const MixerNames& names = match_.family->mixer;
   StateSpace::Weights space;
   const Index values = space_.values(), channels = space_.channels();
-  rest.mixer_inputs = {linear(names.input, layer, values + channels + space_.heads, width_)};
+  const StoredLinear input = linear(names.input, layer, values + channels + space_.heads, width_);
+  if (names.state_factors_key.empty()) {
+    rest.mixer_inputs = {input};
+  } else {
+    const std::array parts{values, values, space_.shared(), space_.shared(), space_.heads};
+    Index first = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      rest.mixer_inputs.push_back(input.part(first, parts[part]).scaled(state_factors_[part]));
+      first += parts[part];
+    }
+  }
   space.convolution = read_convolution(layer, channels);
   space.rate = read_rates(layer, space_.heads);
   space.step_bias = read_bias(full_name(names.step_bias, layer), space_.heads);
   space.skip = read_flat(names.skip, layer, space_.heads);
-  const Index normed = names.norm_by_group ? values / space_.groups : values;
-  space.norm = {NormKind::rms_norm, VectorXf::Ones(normed), {}, epsilon_};
-  space.gain = read_flat(names.norm, layer, values);
+  if (names.norm_key.empty() || has(names.norm, layer)) {
+    const Index normed = names.norm_by_group ? values / space_.groups : values;
+    space.norm = {NormKind::rms_norm, VectorXf::Ones(normed), {}, epsilon_};
+    space.gain = read_flat(names.norm, layer, values);
+  }
+  space.norm_first = space_norm_first_;
+  space.limits = space_steps_;
   rest.mixer = std::make_shared<StateSpace>(space_, std::move(space));
-  rest.attention_output = linear(names.output, layer, width_, values);
+  const StoredLinear output = linear(names.output, layer, width_, values).scaled(mixer_factor_);
+  rest.attention_output = has_heads(layer) ? rest.attention_output.plus(output) : output;
 }
 
 VectorXf Transformer::read_rates(int layer, Index heads) const {

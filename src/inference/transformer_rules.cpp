@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -29,6 +30,21 @@ constexpr double kLargestEpsilon = 1;
 constexpr double kLargestId = 1e9;  // of a token
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of embeddings, branches and logits
+
+/// Fills `factors` where config.json has a list of them.
+template <std::size_t count>
+void read_list(const ConfigKeys& keys, std::string_view list, std::array<float, count>& factors) {
+  if (list.empty() || !keys.has(list)) return;
+  check_kind(keys, list, "an array");
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto told =
+        keys.number(element_key(list, static_cast<int>(i)), kLeastScale, kLargestScale);
+    if (told) factors[i] = static_cast<float>(*told);
+    if (told && !keys.has(element_key(list, static_cast<int>(count)))) continue;
+    refuse_item(keys.path(list),
+                {"it must have ", std::to_string(count), " numbers in ", keys.name()});
+  }
+}
 
 }  // namespace
 
@@ -57,6 +73,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (const char* const key : {"mamba_conv_bias", "use_conv_bias"}) {
     check_biases(keys, key, std::array{mixer.convolution});
   }
+  check_biases(keys, "projectors_bias", std::array{mixer.output});
   for (const char* const key : {"mamba_proj_bias", "use_bias"}) {
     check_biases(keys, key, std::array{mixer.input, mixer.output});
   }
@@ -92,6 +109,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   embedding_factor_ = static_cast<float>(factor(names().embedding_factor_key, 1));
   const double depth = names().residual_by_depth ? std::sqrt(static_cast<double>(layers_)) : 1;
   residual_factor_ = static_cast<float>(factor(names().residual_factor_key, depth) / depth);
+  read_factors(keys);
   rules.gate_bound = cap(names().gate_bound_key, names().gate_bound);
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
@@ -130,6 +148,32 @@ void Transformer::read_config(const ConfigKeys& keys) {
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
   }
+}
+
+void Transformer::read_factors(const ConfigKeys& keys) {
+  const MixerNames& mixer = match_.family->mixer;
+  // A factor of what maps read, which are then in `maps`, or of what they give. Their biases have the latter alone.
+  const auto factor = [&](std::string_view key, std::span<const std::string_view> maps = {}) {
+    const double value = keys.number(key, kLeastScale, kLargestScale).value_or(1);
+    for (int layer = 0; value != 1 && layer < layers_; ++layer) {
+      for (const std::string_view map : maps) {
+        const std::string bias = bias_of(full_name(map, layer));
+        if (!tensors_->tensors().contains(bias)) continue;
+        refuse_item(bias, {"a bias here is not supported where '", keys.path(key), "' in ",
+                           keys.name(), " is not 1"});
+      }
+    }
+    return static_cast<float>(value);
+  };
+  const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
+                                  names().attention_output};
+  attention_factor_ = factor(names().attention_factor_key) *
+                      factor(match_.family->input_factor_key, attention_maps);
+  read_list(keys, names().mlp_factors_key, mlp_factors_);
+  read_list(keys, mixer.state_factors_key, state_factors_);
+  const float input = factor(mixer.input_factor_key, std::array{mixer.input});
+  for (float& each : state_factors_) each *= input;
+  mixer_factor_ = factor(mixer.output_factor_key);
 }
 
 void Transformer::read_mixers(const ConfigKeys& keys, Activation of_mlp) {

@@ -83,6 +83,8 @@ class Attention:
     scale: str = ""  # key of the configuration with the scale of the logits itself
     query_scalar: int = 0  # where the configuration has no such scale, nor `scalar`; 0: the head width
     scalar: str = ""  # key of the number that takes the place of the head width in 1/sqrt(d_h)
+    input_factor: str = ""  # keys of factors of what queries and keys read, and of the keys
+    key_factor: str = ""
     yarn_scales: bool = False  # "mscale_all_dim" of the rotary scaling also multiplies all logits
     rotary: float = 0.0  # part of a head's coordinates that positions turn, unless the configuration has it; 0: none
     rotary_key: str = "partial_rotary_factor"
@@ -382,6 +384,7 @@ TYPES = {
     "gemma4_text": (_GEMMA4,),
     "gemma4": (replace(_GEMMA4, parts=("gemma4_text",)),),
     "gemma4_unified": (replace(_GEMMA4, parts=("gemma4_unified_text",)),),
+    "mllama": (_llama(parts=("mllama_text_model",)),),
     "llava": (_llama(default_heads=32, parts=("llama", "mistral", "qwen2")),),
     "mistral3": (_llama(parts=("mistral", "ministral3")),),
     "qwen2_5_vl": (_llama(parts=("qwen2_5_vl_text",)),),
@@ -407,6 +410,7 @@ TYPES = {
     "cohere": (_llama(usual=(("use_qk_norm", False),)),),
     "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),
     "jamba": (replace(_llama(), rotary=0.0),),
+    "falcon_h1": (_llama(input_factor="attention_in_multiplier", key_factor="key_multiplier"),),
     "nemotron_h": (
         replace(
             _llama(),
@@ -824,6 +828,8 @@ def _logit_scale(keys, attention, head_width):
     if attention.query_scalar:
         told = keys.number(attention.scalar, attention.query_scalar) if attention.scalar else attention.query_scalar
         return math.sqrt(head_width / told)
+    if attention.input_factor:
+        return keys.number(attention.input_factor, 1) ** 2 * keys.number(attention.key_factor, 1)
     scaling = keys.get("rope_scaling") or keys.get("rope_parameters") or {}
     if attention.yarn_scales and scaling.get("mscale_all_dim") is not None and scaling.get("factor") is not None:
         return (0.1 * scaling["mscale_all_dim"] * math.log(scaling["factor"]) + 1) ** 2

@@ -557,39 +557,75 @@ class GraniteMoeShared(GraniteMoe):
         return {**super().mlp_matrices(), **self.shared_matrices()}
 
 
-class GraniteHybrid(GraniteMoeShared):
+class StateSpace(Decoder):
+    """Parts of Mamba-2: heads read values in groups."""
+
+    values, states, space_heads, groups = 512, 32, 8, 1
+
+    @classmethod
+    def space_keys(cls):
+        counts = {"state_size": cls.states, "group_count": cls.groups, "time_step_rank": cls.space_heads}
+        counts |= {"conv_kernel": 4, "inner_size": cls.values}
+        return {"ssm." + key: uint32(count) for key, count in counts.items()}
+
+    def space_matrices(self):
+        width, into = self.size.width, 2 * self.values + 2 * self.groups * self.states + self.space_heads
+        return {"ssm_in": (into, width), "ssm_out": (width, self.values)}
+
+    def add_space(self, p, normed=True):
+        channels, heads = self.values + 2 * self.groups * self.states, self.space_heads
+        self.vector(p + "ssm_conv1d.weight", (channels, 4), 0.3)
+        self.vector(p + "ssm_conv1d.bias", (channels,))
+        self.vector(p + "ssm_a", (heads, 1), -1.0)
+        self.vector(p + "ssm_d", (heads, 1), 1.0)
+        self.vector(p + "ssm_dt.bias", (heads,))
+        if normed:
+            self.vector(p + "ssm_norm.weight", (self.groups, self.values // self.groups), 1.0)
+
+
+class GraniteHybrid(GraniteMoeShared, StateSpace):
     """A state space in the place of the heads of two layers of three."""
 
     name = architecture = "granitehybrid"
-    heads, values, state = 8, 512, 32
     keys = {
         **GraniteMoeShared.keys,
+        **StateSpace.space_keys(),
         "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
         "rope.scaling.finetuned": boolean(False),
-        "ssm.conv_kernel": uint32(4),
-        "ssm.state_size": uint32(state),
-        "ssm.group_count": uint32(1),
-        "ssm.time_step_rank": uint32(heads),
-        "ssm.inner_size": uint32(values),
     }
 
     def matrices(self):
         if self.has_heads:
             return super().matrices()
-        width, into = self.size.width, 2 * self.values + 2 * self.state + self.heads
-        return {"ssm_in": (into, width), "ssm_out": (width, self.values), **self.mlp_matrices()}
+        return {**self.space_matrices(), **self.mlp_matrices()}
 
     def layer(self, p):
         self.has_heads = int(p.split(".")[1]) % 3 == 2
         super().layer(p)
-        if self.has_heads:
-            return
-        self.vector(p + "ssm_conv1d.weight", (self.values + 2 * self.state, 4), 0.3)
-        self.vector(p + "ssm_conv1d.bias", (self.values + 2 * self.state,))
-        self.vector(p + "ssm_a", (self.heads, 1), -1.0)
-        self.vector(p + "ssm_d", (self.heads, 1), 1.0)
-        self.vector(p + "ssm_dt.bias", (self.heads,))
-        self.vector(p + "ssm_norm.weight", (1, self.values), 1.0)
+        if not self.has_heads:
+            self.add_space(p)
+
+
+class FalconH1(StateSpace):
+    """A state space beside the heads of each layer."""
+
+    name = architecture = "falcon-h1"
+    keys, normed = StateSpace.space_keys(), False
+
+    def norm(self, name, size):
+        self.vector(name if name.endswith("ffn_norm") else name + ".weight", (size,), 1.0)
+
+    def matrices(self):
+        return {**super().matrices(), **self.space_matrices()}
+
+    def layer(self, p):
+        super().layer(p)
+        self.add_space(p, self.normed)
+
+
+class NormedFalconH1(FalconH1):
+    name, groups, normed = "falcon-h1-norm", 2, True
+    keys = {**FalconH1.keys, "ssm.group_count": uint32(2)}
 
 
 class PanguEmbedded(Decoder):
@@ -630,42 +666,34 @@ class Deci(Decoder):
         self.size = whole
 
 
-class NemotronHybrid(Decoder):
+class NemotronHybrid(StateSpace):
     """Layers of a state space, of an MLP (or experts) and of heads in turn, each by itself."""
 
     architecture, norms, has_gate = "nemotron_h", ("attn_norm",), False
-    counts = {"ssm.conv_kernel": 4, "ssm.state_size": 32, "ssm.group_count": 2, "ssm.time_step_rank": 8}
-    values, hidden = 512, 512
+    groups, hidden = 2, 512
     keys = {
+        **StateSpace.space_keys(),
+        "ssm.group_count": uint32(groups),
         "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
         "attention.layer_norm_epsilon": float32(1e-5),
         "feed_forward_length": array(4, [struct.pack("<I", count) for count in (0, hidden, 0) * 2]),
         "attention.key_length": uint32(64),
         "attention.value_length": uint32(64),
-        "ssm.inner_size": uint32(values),
-        **{key: uint32(count) for key, count in counts.items()},
     }
 
     def matrices(self):
-        width, (_, states, groups, heads) = self.size.width, self.counts.values()
         if self.kind_of_layer == 0:
-            return {"ssm_in": (2 * self.values + 2 * groups * states + heads, width), "ssm_out": (width, self.values)}
+            return self.space_matrices()
         if self.kind_of_layer == 1:
             return self.mlp_matrices()
-        return {**self.attention_matrices(), "attn_output": (width, self.size.heads * self.size.head_width)}
+        size = self.size
+        return {**self.attention_matrices(), "attn_output": (size.width, size.heads * size.head_width)}
 
     def layer(self, p):
         self.kind_of_layer = int(p.split(".")[1]) % 3
         super().layer(p)
-        if self.kind_of_layer != 0:
-            return
-        _, states, groups, heads = self.counts.values()
-        self.vector(p + "ssm_conv1d.weight", (self.values + 2 * groups * states, 4), 0.3)
-        self.vector(p + "ssm_conv1d.bias", (self.values + 2 * groups * states,))
-        self.vector(p + "ssm_a", (heads, 1), -1.0)
-        self.vector(p + "ssm_d", (heads, 1), 1.0)
-        self.vector(p + "ssm_dt.bias", (heads,))
-        self.vector(p + "ssm_norm.weight", (groups, self.values // groups), 1.0)
+        if self.kind_of_layer == 0:
+            self.add_space(p)
 
 
 class NemotronHybridMoe(NemotronHybrid, Mixtral):

@@ -28,6 +28,8 @@ const ARCHITECTURES: Record<string, Limits> = {
   granitemoe: SINGLE,
   'granitemoe-shared': SINGLE,
   granitehybrid: SINGLE,
+  'falcon-h1': SINGLE,
+  'falcon-h1-norm': SINGLE,
   arcee: SINGLE,
   'pangu-embedded': SINGLE,
   deci: SINGLE,

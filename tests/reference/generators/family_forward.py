@@ -142,20 +142,21 @@ class Llama(Model):
     config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 3}
     layers = "layers."
     gain, query_bias, query_norm, width, heads = 1.0, False, 0, HEAD_WIDTH, HEADS
+    picture_rows = 0  # of the embeddings
     value_width = None  # where it is not that of queries and keys
-    norms = ["input_layernorm", "post_attention_layernorm"]
+    norms, final_norm = ["input_layernorm", "post_attention_layernorm"], "norm"
     activation = staticmethod(silu)
 
     def build(self):
         groups = self.config["num_key_value_heads"]
-        self.tensor("model.embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
+        self.tensor("model.embed_tokens.weight", [VOCABULARY + self.picture_rows, WIDTH], 1.0)
         for layer in range(self.depth):
             p = f"model.layers.{layer}."
             for name in self.norms:
                 self.add_norm(p + name, mean=self.gain)
             self.add_attention(p + "self_attn.", groups)
             self.add_mlp(p + "mlp.")
-        self.add_norm("model.norm", mean=self.gain)
+        self.add_norm("model." + self.final_norm, mean=self.gain)
         if not self.config.get("tie_word_embeddings"):
             self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
 
@@ -213,7 +214,7 @@ class Llama(Model):
 
     def logits(self, x):
         output = self.w.get("lm_head.weight", self.w["model.embed_tokens.weight"])
-        return self.rms_norm("model.norm", x) @ output.T
+        return self.rms_norm("model." + self.final_norm, x) @ output.T
 
 
 class PlainLlama(Llama):
@@ -583,6 +584,29 @@ class Llava(Llama):
 
     def result(self):
         return as_text_of("llava", super().result())
+
+
+class Mllama(PlainLlama):
+    """A layer of cross-attention between the others, which text passes over, and embeddings for pictures."""
+
+    config = {**PlainLlama.config, "model_type": "mllama_text_model", "cross_attention_layers": [1]}
+    depth, picture_rows = 3, 8
+
+    def add_attention(self, p, groups):
+        if layer_of(p) not in self.config["cross_attention_layers"]:
+            return super().add_attention(p, groups)
+        layer = p.removesuffix("self_attn.")
+        super().add_attention(layer + "cross_attn.", groups)
+        for name in ("q_norm", "k_norm"):
+            self.add_norm(layer + "cross_attn." + name, self.width)
+        for name in ("attn", "mlp"):
+            self.tensor(f"{layer}cross_attn_{name}_gate", [1], 0.5)
+
+    def block(self, p, x):
+        return x if layer_of(p) in self.config["cross_attention_layers"] else super().block(p, x)
+
+    def result(self):
+        return as_text_of("mllama", super().result(), ())
 
 
 class Mistral3(Llama):
@@ -1311,10 +1335,19 @@ class DenseGranite4(Granite4):
         return np.array([self.gated(p.removesuffix("mlp.") + self.shared, (), token) for token in x])
 
 
+HYBRID_KEYS = {
+    "heads": "mamba_n_heads",
+    "width": "mamba_d_head",
+    "states": "mamba_d_state",
+    "groups": "mamba_n_groups",
+}
+
+
 class StateSpace(Llama):
     """Mamba-2: heads share their inputs and outputs by group."""
 
     space_keys = {}  # of config.json: counts of heads, their width, states, and groups
+    limits = (0, np.inf)  # of the steps
 
     def counts(self):
         return (self.config[self.space_keys[name]] for name in ("heads", "width", "states", "groups"))
@@ -1327,23 +1360,31 @@ class StateSpace(Llama):
         self.tensor(p + "conv1d.bias", [inner + 2 * shared], 0.4)
         for name in ("A_log", "dt_bias", "D"):
             self.tensor(p + name, [heads], 0.5)
-        self.add_norm(p + "norm", inner)
+        self.add_space_norm(p, inner)
         self.add_linear(p + "out_proj", WIDTH, inner)
+
+    def add_space_norm(self, p, inner):
+        self.add_norm(p + "norm", inner)
 
     def space_norm(self, name, x, groups):
         return self.rms_norm(name, x)
 
+    def state_factors(self):
+        """Of the projected states."""
+        return 1
+
     def state_space(self, p, x):
         heads, width, states, groups = self.counts()
         inner, shared, length = heads * width, groups * states, len(x)
-        z, mixed, steps = np.split(self.linear(p + "in_proj", x), [inner, 2 * inner + 2 * shared], axis=1)
+        projected = self.linear(p + "in_proj", x) * self.state_factors()
+        z, mixed, steps = np.split(projected, [inner, 2 * inner + 2 * shared], axis=1)
         mixed = silu(causal_convolution(mixed, self.w[p + "conv1d.weight"][:, 0]) + self.w[p + "conv1d.bias"])
         values, inputs, outputs = np.split(mixed, [inner, inner + shared], axis=1)
         values = values.reshape(length, heads, width)
         inputs, outputs = (
             np.repeat(y.reshape(length, groups, -1), heads // groups, axis=1) for y in (inputs, outputs)
         )
-        steps = np.log1p(np.exp(steps + self.w[p + "dt_bias"]))
+        steps = np.clip(np.log1p(np.exp(steps + self.w[p + "dt_bias"])), *self.limits)
         decay = np.exp(-np.exp(self.w[p + "A_log"]) * steps)
         read = np.zeros_like(values)
         for head in range(heads):
@@ -1351,7 +1392,102 @@ class StateSpace(Llama):
             for t in range(length):
                 state = decay[t, head] * state + steps[t, head] * np.outer(inputs[t, head], values[t, head])
                 read[t, head] = outputs[t, head] @ state + self.w[p + "D"][head] * values[t, head]
-        return self.linear(p + "out_proj", self.space_norm(p + "norm", read.reshape(length, inner) * silu(z), groups))
+        return self.linear(p + "out_proj", self.gated_states(p, read.reshape(length, inner), silu(z), groups))
+
+    def gated_states(self, p, read, gate, groups):
+        return self.space_norm(p + "norm", read * gate, groups)
+
+
+def normed_by_group(x, groups, epsilon):
+    """Of what the heads of each group read."""
+    parts = x.reshape(len(x), groups, -1)
+    return (parts / np.sqrt(np.mean(parts * parts, axis=-1, keepdims=True) + epsilon)).reshape(x.shape)
+
+
+class FalconH1(StateSpace):
+    """Heads beside a state space, which both read the same states, and factors everywhere."""
+
+    config = {
+        **ROTARY,
+        "model_type": "falcon_h1",
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-5,
+        "attention_in_multiplier": 0.8,
+        "attention_out_multiplier": 0.9,
+        "key_multiplier": 0.7,
+        "embedding_multiplier": 1.5,
+        "lm_head_multiplier": 0.6,
+        "mlp_multipliers": [1.3, 0.5],
+        "ssm_in_multiplier": 1.25,
+        "ssm_multipliers": [0.9, 1.2, 0.8, 1.5, 0.7],
+        "ssm_out_multiplier": 0.4,
+        "mamba_n_heads": 4,
+        "mamba_d_head": 3,
+        "mamba_d_state": 5,
+        "mamba_n_groups": 2,
+        "mamba_rms_norm": False,
+        "time_step_limit": (0.5, 0.8),
+        "tie_word_embeddings": True,
+    }
+    space_keys = HYBRID_KEYS
+    norms = ["input_layernorm", "pre_ff_layernorm"]
+
+    final_norm, limits = "final_layernorm", (0.5, 0.8)
+
+    def add_attention(self, p, groups):
+        super().add_attention(p, groups)
+        self.add_state_space(p.removesuffix("self_attn.") + "mamba.")
+
+    def add_space_norm(self, p, inner):
+        if self.config["mamba_rms_norm"]:
+            super().add_space_norm(p, inner)
+
+    def add_mlp(self, p):
+        super().add_mlp(p.removesuffix("mlp.") + "feed_forward.")
+
+    def state_factors(self):
+        heads, width, states, groups = self.counts()
+        sizes = [heads * width, heads * width, groups * states, groups * states, heads]
+        return self.config["ssm_in_multiplier"] * np.repeat(self.config["ssm_multipliers"], sizes)
+
+    def gated_states(self, p, read, gate, groups):
+        if not self.config["mamba_rms_norm"]:
+            return read * gate
+        first = self.config["mamba_norm_before_gate"]
+        normed = normed_by_group(read if first else read * gate, groups, self.config["rms_norm_eps"])
+        return normed * self.w[p + "norm.weight"] * (gate if first else 1)
+
+    def has_window(self, layer):
+        return False
+
+    def embedded(self, ids):
+        return super().embedded(ids) * self.config["embedding_multiplier"]
+
+    def block(self, p, x):
+        its = self.config
+        y = self.rms_norm(p + "input_layernorm", x)
+        scale = self.width**-0.5 * its["key_multiplier"]
+        heads = self.attention(p + "self_attn.", its["attention_in_multiplier"] * y, scale)
+        x = x + its["attention_out_multiplier"] * heads + its["ssm_out_multiplier"] * self.state_space(p + "mamba.", y)
+        return x + self.mlp(p + "feed_forward.", self.rms_norm(p + "pre_ff_layernorm", x))
+
+    def mlp(self, p, x):
+        gate, output = self.config["mlp_multipliers"]
+        active = silu(gate * self.linear(p + "gate_proj", x)) * self.linear(p + "up_proj", x)
+        return output * self.linear(p + "down_proj", active)
+
+    def logits(self, x):
+        return super().logits(x) * self.config["lm_head_multiplier"]
+
+
+class NormedFalconH1(FalconH1):
+    """A norm of what the state space reads, after its gate."""
+
+    config = {**FalconH1.config, "mamba_rms_norm": True, "mamba_norm_before_gate": False}
+
+
+class NormFirstFalconH1(FalconH1):
+    config = {**FalconH1.config, "mamba_rms_norm": True, "mamba_norm_before_gate": True}
 
 
 class HybridGranite4(StateSpace, Granite4):
@@ -1359,12 +1495,7 @@ class HybridGranite4(StateSpace, Granite4):
 
     config = {**Granite4.config, "layer_types": ["mamba", "attention"], "mamba_n_heads": 4, "mamba_d_head": 3}
     config |= {"mamba_d_state": 5, "mamba_n_groups": 2, "mamba_conv_bias": True, "mamba_proj_bias": False}
-    space_keys = {
-        "heads": "mamba_n_heads",
-        "width": "mamba_d_head",
-        "states": "mamba_d_state",
-        "groups": "mamba_n_groups",
-    }
+    space_keys = HYBRID_KEYS
 
     def add_attention(self, p, groups):
         if self.config["layer_types"][layer_of(p)] == "attention":
@@ -1435,10 +1566,7 @@ class NemotronHybrid(StateSpace, SigmoidRouter):
         return x / root * self.w[name + ".weight"]
 
     def space_norm(self, name, x, groups):
-        """Of what the heads of each group read."""
-        parts = x.reshape(len(x), groups, -1)
-        root = np.sqrt(np.mean(parts * parts, axis=-1, keepdims=True) + self.config["layer_norm_epsilon"])
-        return (parts / root).reshape(x.shape) * self.w[name + ".weight"]
+        return normed_by_group(x, groups, self.config["layer_norm_epsilon"]) * self.w[name + ".weight"]
 
     def turned(self, p, x):
         return x
@@ -2718,6 +2846,7 @@ def generate():
         "GPT-Neo": [GptNeo().result()],
         "Ministral 3": [Ministral3().result()],
         "LLaVA": [Llava().result()],
+        "Llama 3.2 Vision": [Mllama().result()],
         "gpt-oss": [GptOss().result()],
         "Granite": [Granite().result()],
         "Granite MoE": [GraniteMoe().result()],
@@ -2725,6 +2854,7 @@ def generate():
         "Arcee": [Arcee().result()],
         "Llama Nemotron": [LlamaNemotron().result()],
         "Nemotron": [Nemotron().result()],
+        "Falcon-H1": [NormedFalconH1().result(), NormFirstFalconH1().result(), FalconH1().result()],
         "Nemotron-H": [NemotronHybrid().result(), Nemotron3().result(), Nemotron3Super().result()],
         "Granite 4": [Granite4().result(), DenseGranite4().result(), HybridGranite4().result()],
         "Latent attention": [
