@@ -3,7 +3,8 @@
 models.json has, for each model, its config.json, its tensors cut to a few layers, the rows that hold numbers, and either
 the moments of some heads, computed from the formulas of the original's code, or that `heads` refuses the model and a text
 of its message. names.json has small models with all tensors and keys of a published one of their kind, at offsets at
-which `heads` must read them. Run with the standard library alone:
+which `heads` must read them; `attend` must run those whose text is read, but where "text" is false.
+Run with the standard library alone:
 /usr/bin/python3 -B tests/zoo/zoo_test.py [--write] [NAME...]
 `--write` also writes what came out into the table of docs/published-models.md.
 """
@@ -112,6 +113,17 @@ def reason_of(message, folder):
     return text.removeprefix("model.safetensors: ").partition("; ")[0].replace("|", "\\|")
 
 
+# A tokenizer of letters.
+LETTERS = {
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "model": {
+        "type": "WordPiece",
+        "unk_token": "?",
+        "continuing_subword_prefix": "",
+        "max_input_chars_per_word": 1,
+        "vocab": {token: number for number, token in enumerate("?abc")},
+    },
+}
 RESULTS = {}
 
 
@@ -152,6 +164,21 @@ class NamesTest(unittest.TestCase):
                 for offset in model["offsets"]:
                     code, found, message = heads(folder, offset)
                     self.assertEqual((code, bool(found)), (0, True), message)
+
+    def test_text_is_run_where_the_docs_say_so(self):
+        """But for the models of a type that are refused by name, whose "text" is false."""
+        references = types_of_references()
+        for name, model in read("names.json").items():
+            if not text_of(model["config"], references):
+                continue
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
+                write_model({**model, "vectors": [], "rows": []}, folder)
+                with open(os.path.join(folder, "tokenizer.json"), "w") as file:
+                    json.dump(LETTERS, file)
+                done = subprocess.run(
+                    [COMMAND, "attend", folder, "--text", "a b c", "--outcome"], capture_output=True, text=True, timeout=60
+                )
+                self.assertEqual(done.returncode == 0, model.get("text", True), done.stderr)
 
 
 def listed_types():
