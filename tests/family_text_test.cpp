@@ -277,7 +277,13 @@ TEST_CASE("a state space has the widths of config.json and its convolution", "[f
         "time_step_limit.0");
   CHECK(refusal("Granite 4", with("time_step_limit", Json::array({1, 0.5}))).item ==
         "time_step_limit.1");
-  CHECK(refusal("Granite 4", with("time_step_limit", 0.0)).item == "time_step_limit");
+  for (const Json& value : {Json(0.0), Json::array(), Json::array({0.5}), Json::array({0, 1, 2})}) {
+    CHECK(refusal("Granite 4", with("time_step_limit", value)).item == "time_step_limit");
+  }
+  CHECK(refusal("Granite 4", with("mamba_d_head", 2)).item == "mamba_d_head");
+  CHECK(refusal("Granite 4", with("mamba_d_conv", 3)).item == "mamba_d_conv");
+  const auto unbiased = [&](TinyModel& model, Json&) { model.values.erase(mamba + "conv1d.bias"); };
+  CHECK(refusal("Granite 4", unbiased).item == mamba + "conv1d.bias");
   CHECK(refusal("Granite 4", with("hidden_act", "gelu")).item == "hidden_act");
   check_failure(refusal("Granite 4", with("layer_types", Json::array({"attention", "attention"}))),
                 "layer_types.0", "the layer has no heads");
@@ -307,13 +313,30 @@ TEST_CASE("a state space beside heads has the factors and the norm of config.jso
   const auto normed = [&](TinyModel& model, Json&) {
     model.add(layer + "mamba.norm.weight", {12}, 1);
   };
-  check_failure(refusal("Falcon-H1", normed), layer + "mamba.norm.weight", "is false");
-  const auto check_biased = [&](const std::string& bias, std::uint64_t outputs) {
-    const auto biased = [&](TinyModel& model, Json&) { model.add(layer + bias, {outputs}, 1); };
-    check_failure(refusal("Falcon-H1", biased), layer + bias, "is not 1");
+  check_failure(refusal("Falcon-H1", normed), layer + "mamba.norm.weight", "is not true");
+  const auto unsaid = [&](TinyModel& model, Json& c) {
+    normed(model, c);
+    c.erase("mamba_rms_norm");
   };
-  check_biased("self_attn.v_proj.bias", 8);
-  check_biased("mamba.in_proj.bias", 48);
+  check_failure(refusal("Falcon-H1", unsaid), layer + "mamba.norm.weight", "is not true");
+  CHECK(refusal("Falcon-H1", with("mamba_d_ssm", 13)).item == "mamba_d_ssm");
+  CHECK(refusal("Falcon-H1", with("partial_rotary_factor", 0.5)).item == "partial_rotary_factor");
+  const auto check_biased = [&](const std::string& bias, std::uint64_t outputs, const char* key) {
+    const auto biased = [&](TinyModel& model, Json& c) {
+      model.add(layer + bias, {outputs}, 1);
+      if (!c.contains(key)) c[key] = true;
+    };
+    check_failure(refusal("Falcon-H1", biased), layer + bias, "is not 1");
+    const auto unsaid = [&](TinyModel& model, Json&) { model.add(layer + bias, {outputs}, 1); };
+    CHECK(refusal("Falcon-H1", unsaid).item == key);
+  };
+  check_biased("self_attn.v_proj.bias", 8, "attention_bias");
+  check_biased("mamba.in_proj.bias", 48, "mamba_proj_bias");
+  const auto switched = [&](TinyModel& model, Json& c) {
+    model.add(layer + "mamba.out_proj.bias", {8}, 1);
+    c["mamba_proj_bias"] = false;
+  };
+  CHECK(refusal("Falcon-H1", switched).item == "projectors_bias");
   const auto lacking = [&](TinyModel& model, Json&) {
     model.values.erase(layer + "mamba.out_proj.weight");
   };
@@ -322,6 +345,28 @@ TEST_CASE("a state space beside heads has the factors and the norm of config.jso
     model.add(layer + "mamba.conv1d.weight", {32, 4, 1}, 1);
   };
   check_failure(refusal("Falcon-H1", turned), layer + "mamba.conv1d.weight", "MLX's layout");
+}
+
+TEST_CASE("text passes over the layers of pictures that config.json lists", "[families]") {
+  const std::string key = "cross_attention_layers";
+  for (const Json& value :
+       {Json::array(), Json::array({0, 1}), Json::array({2}), Json("1"), Json(nullptr)}) {
+    CAPTURE(value.dump());
+    const auto listed = [&](TinyModel&, Json& c) { c["text_config"][key] = value; };
+    CHECK(refusal("Llama 3.2 Vision", listed).item == "text_config." + key);
+  }
+  const auto more = [&](TinyModel&, Json& c) { c["text_config"][key] = Json::array({1, 8}); };
+  CHECK(refusal("Llama 3.2 Vision", more).kind == "none");
+  const auto biased = [](TinyModel& model, Json&) {
+    model.add("language_model.model.layers.0.self_attn.v_proj.bias", {4}, 1);
+  };
+  CHECK(refusal("Llama 3.2 Vision", biased).item == "text_config.attention_bias");
+  const Json& expected = models_of("Llama 3.2 Vision").back();
+  TinyModel model = wave_model(expected);
+  model.values.erase("lm_head.weight");
+  model.values.erase("language_model.lm_head.weight");
+  const auto tied = open_model(model, expected.at("config"));
+  CHECK(failure_of([&] { tied->output(); }).item == "tie_word_embeddings");
 }
 
 TEST_CASE("the text of a model of several parts may be that part by itself, whose type is given",
@@ -601,8 +646,8 @@ TEST_CASE("mixtures of experts, latent attention and state-space layers are refu
   CHECK_THAT(with("model.layers.1.block_sparse_moe.experts.0.w1.weight", "phimoe"),
              ContainsSubstring("Phi MoE"));
   // A hybrid: the layers with attention have heads.
-  const std::string hybrid = with("model.layers.2.mamba.A_log", "jamba");
-  CHECK_THAT(hybrid, ContainsSubstring("Jamba") && ContainsSubstring("state-space"));
+  const std::string hybrid = with("model.layers.2.mamba.A_log", "phimoe");
+  CHECK_THAT(hybrid, ContainsSubstring("Phi MoE") && ContainsSubstring("state-space"));
   // Even where the model type is one that is read.
   CHECK_THAT(with("model.layers.0.mlp.experts.0.up_proj.weight", "llama"),
              ContainsSubstring("a mixture of experts"));

@@ -241,8 +241,9 @@ struct LayerInputNames {
 enum class TokenMixing {
   none,
   convolution,  ///< gated short convolution (Liquid AI, 2025, arXiv:2511.23404): C * conv(B * x) of [B | C | x]
-  delta_rule,   ///< gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464)
-  state_space,  ///< Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060)
+  delta_rule,      ///< gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464)
+  state_space,     ///< Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060)
+  selective_scan,  ///< Mamba (Gu, Dao, 2023, arXiv:2312.00752)
 };
 
 /// Layers without heads that stand between the others, with the same norms, MLP and skip connections.
@@ -252,7 +253,7 @@ struct MixerNames {
   /// the tokens.
   bool beside_heads = false;
   /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads; of a state
-  /// space [z | x | B | C | steps].
+  /// space [z | x | B | C | steps]; of the selective scan [x | z].
   std::string_view input = {};
   /// Of the delta rule: gates, write rates and steps of all heads.
   std::string_view gate = {}, write = {}, step = {};
@@ -265,15 +266,24 @@ struct MixerNames {
   std::string_view log_rate = {}, minus_rate = {}, step_bias = {}, norm = {};
   std::string_view skip =
       {};  ///< of a state space, by head: a factor of the values that are added to what it reads
+  /// Of the selective scan, which has `step`, rates and `skip` by channel: what makes its steps' inputs, B and C of the
+  /// channels, and the gains of their norms.
+  std::string_view states = {};
+  std::array<std::string_view, 3> state_norms = {};
   /// Of a state space, keys of the counts of heads, of the states of each, and of the groups of heads that share B and
   /// C; and of the activation, silu, where that of the MLP may be another one.
   std::string_view heads_key = {}, states_key = {}, groups_key = {}, activation_key = {};
+  /// And of the width of a head, or "auto", of the values of all heads, and of the positions of the convolution.
+  std::string_view width_key = {}, values_key = {}, length_key = {};
   std::uint64_t default_groups = 1;  ///< where the config does not say
   /// Older keys of these counts and of limits of the steps, which the original reads first; they must be left out.
   std::array<std::string_view, 2> older_keys = {};
-  bool norm_by_group = false;  ///< the norm is of what the heads of each group read
-  /// Switches of a state space: whether it has the norm, and whether the norm comes before the product with silu(z),
-  /// which is on where it is left out.
+  bool norm_by_group = false;              ///< the norm is of what the heads of each group read
+  std::string_view bias_key = "use_bias";  ///< a switch of the biases of its linear maps
+  std::string_view output_bias_key =
+      {};  ///< a switch of its output's bias, where those of other maps have another one
+  /// Switches of a state space: whether it has the norm, off where it is left out, and whether the norm comes before
+  /// the product with silu(z), on where it is left out.
   std::string_view norm_key = {}, norm_first_key = {};
   /// Keys of factors of a state space: of the states that it reads, a list of those of z, x, B, C and the steps, and of
   /// what its output adds to the tokens.
@@ -312,9 +322,9 @@ struct ForwardNames {
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
-  /// A tensor of layers that read pictures, which text passes over, and how many rows the embeddings have for pictures,
-  /// after those of text.
-  std::string_view skipped = {};
+  /// A tensor of layers that read pictures, which text passes over, the list of these layers in config.json, and how
+  /// many rows the embeddings have for pictures, after those of text.
+  std::string_view skipped = {}, skipped_key = {};
   std::uint64_t picture_rows = 0;
   bool bare_first = false;      ///< the first layer has no norm before its attention
   std::string_view value = {};  ///< where it is not fused with the queries
@@ -350,7 +360,7 @@ struct ForwardNames {
   bool causal = true;
   std::string_view bidirectional_key = {};  ///< a switch; true: not causal
   bool optional_bias = false;               ///< a linear layer or norm without a bias has none
-  /// Model types whose attention and MLP have biases only where "attention_bias" and "mlp_bias" are true.
+  /// Model types whose attention, MLP and mixer have biases only where their switches ("attention_bias") are true.
   std::string_view switched_biases = {};
   bool output_bias = false;  ///< the map to the next token may have a bias
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.

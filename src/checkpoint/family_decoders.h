@@ -304,15 +304,6 @@ constexpr Family llama4() {
   return row;
 }
 
-// Its attention, in some of the layers, has no positions; the others are state-space layers.
-constexpr Family jamba() {
-  Family row = llama_heads("Jamba", " jamba ");
-  row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj post_attention_layernorm pre_ff_layernorm ";
-  row.attentions[0].rotary = RotaryPairs::kNone;
-  return row;
-}
-
 constexpr Family mixtral() {
   Family row = variant(llama(), "Mixtral", " mixtral ");
   row.rotary.default_base = 1e6;
@@ -412,6 +403,9 @@ constexpr MixerNames mamba2() {
           .heads_key = "mamba_n_heads",
           .states_key = "mamba_d_state",
           .groups_key = "mamba_n_groups",
+          .width_key = "mamba_d_head",
+          .length_key = "mamba_d_conv",
+          .bias_key = "mamba_proj_bias",
           .output = "layers.{n}.mamba.out_proj.weight"};
 }
 
@@ -529,9 +523,42 @@ constexpr Family mimo_v2() {
   return row;
 }
 
+/// What Falcon-H1 and Jamba share.
+constexpr Family with_feed_forward(Family row) {
+  row.rotary.share = {};
+  row.text.switched_biases = row.model_types;
+  row.text.mlp_norm = "layers.{n}.pre_ff_layernorm.weight";
+  row.text.mlp_gate = "layers.{n}.feed_forward.gate_proj.weight";
+  row.text.mlp_up = "layers.{n}.feed_forward.up_proj.weight";
+  row.text.mlp_down = "layers.{n}.feed_forward.down_proj.weight";
+  row.text.final_norm = "final_layernorm.weight";
+  return row;
+}
+
+// Its attention, in some of the layers, has no positions; the others are selective scans. Some have experts.
+constexpr Family jamba() {
+  Family row = with_feed_forward(variant(llama(), "Jamba", " jamba "));
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  row.mixer = mamba2();
+  row.mixer.mixing = TokenMixing::selective_scan;
+  row.mixer.step_bias = row.mixer.norm = {};
+  row.mixer.heads_key = row.mixer.groups_key = row.mixer.width_key = {};
+  row.mixer.step = "layers.{n}.mamba.dt_proj.weight";
+  row.mixer.states = "layers.{n}.mamba.x_proj.weight";
+  row.mixer.state_norms = {"layers.{n}.mamba.dt_layernorm.weight",
+                           "layers.{n}.mamba.b_layernorm.weight",
+                           "layers.{n}.mamba.c_layernorm.weight"};
+  row.text.experts = {
+      .router = {.weight = "layers.{n}.feed_forward.router.weight", .normalized_key = {}},
+      .each = {"layers.{n}.feed_forward.experts.{e}.gate_proj.weight",
+               "layers.{n}.feed_forward.experts.{e}.up_proj.weight",
+               "layers.{n}.feed_forward.experts.{e}.down_proj.weight"}};
+  return row;
+}
+
 // Each layer has attention beside a state space, and factors everywhere.
 constexpr Family falcon_h1() {
-  Family row = variant(llama(), "Falcon-H1", " falcon_h1 ");
+  Family row = with_feed_forward(variant(llama(), "Falcon-H1", " falcon_h1 "));
   row.input_factor_key = "attention_in_multiplier";
   row.key_factor_key = "key_multiplier";
   row.convolution = "mamba.conv1d.weight";
@@ -539,6 +566,8 @@ constexpr Family falcon_h1() {
   row.mixer = mamba2();
   row.mixer.beside_heads = true;
   row.mixer.norm_by_group = true;
+  row.mixer.values_key = "mamba_d_ssm";
+  row.mixer.output_bias_key = "projectors_bias";
   row.mixer.norm_key = "mamba_rms_norm";
   row.mixer.norm_first_key = "mamba_norm_before_gate";
   row.mixer.input_factor_key = "ssm_in_multiplier";
@@ -548,11 +577,6 @@ constexpr Family falcon_h1() {
   row.text.attention_factor_key = "attention_out_multiplier";
   row.text.mlp_factors_key = "mlp_multipliers";
   row.text.output_scale_key = "lm_head_multiplier";
-  row.text.mlp_norm = "layers.{n}.pre_ff_layernorm.weight";
-  row.text.mlp_gate = "layers.{n}.feed_forward.gate_proj.weight";
-  row.text.mlp_up = "layers.{n}.feed_forward.up_proj.weight";
-  row.text.mlp_down = "layers.{n}.feed_forward.down_proj.weight";
-  row.text.final_norm = "final_layernorm.weight";
   row.text.epsilon = 1e-5;
   return row;
 }
@@ -679,7 +703,10 @@ constexpr Family mllama() {
   Family row = variant(llama(), "Llama 3.2 Vision", " mllama mllama_text_model ");
   row.rotary.default_base = 5e5;
   row.text.epsilon = 1e-5;
+  row.rotary.share = {};
+  row.text.switched_biases = row.model_types;
   row.text.skipped = "layers.{n}.cross_attn.q_proj.weight";
+  row.text.skipped_key = "cross_attention_layers";
   row.text.picture_rows = 8;
   return row;
 }

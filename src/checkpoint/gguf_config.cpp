@@ -484,6 +484,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
+    if (type == "falcon_h1") config["mamba_rms_norm"] = has_tensor(parts, "blk.0.ssm_norm.weight");
     if (type == "cohere2_moe") add_dense_layers(metadata, config);
     // Windows of one of its successors do not hold for the tokens of pictures.
     if (ocr && metadata.number("attention.sliding_window", 0) != 0)

@@ -101,6 +101,13 @@ constexpr NamePairs kLfm2 =
     "ffn_gate_inp=feed_forward.gate exp_probs_b.bias=feed_forward.expert_bias "
     "ffn_gate_exps=feed_forward.experts.{e}.w1 ffn_up_exps=feed_forward.experts.{e}.w3 "
     "ffn_down_exps=feed_forward.experts.{e}.w2 ";
+constexpr NamePairs kJamba =
+    " ssm_in=mamba.in_proj ssm_conv1d=mamba.conv1d ssm_x=mamba.x_proj ssm_dt=mamba.dt_proj "
+    "ssm_dt_norm=mamba.dt_layernorm ssm_b_norm=mamba.b_layernorm ssm_c_norm=mamba.c_layernorm "
+    "ssm_a=mamba.A ssm_d=mamba.D ssm_out=mamba.out_proj ffn_gate_inp=feed_forward.router "
+    "ffn_gate_exps=feed_forward.experts.{e}.gate_proj "
+    "ffn_up_exps=feed_forward.experts.{e}.up_proj "
+    "ffn_down_exps=feed_forward.experts.{e}.down_proj ";
 /// Of Falcon-H1, whose norm before the MLP llama.cpp names without the ending of others, and Jamba.
 constexpr NamePairs kHybrid =
     " output_norm=model.final_layernorm ffn_norm=pre_ff_layernorm.weight "
@@ -123,7 +130,7 @@ constexpr NamePairs kMixers =
     "ffn_latent_down=mixer.fc1_latent_proj ffn_latent_up=mixer.fc2_latent_proj ";
 constexpr NamePairs kMamba2Keys =
     " ssm.group_count=mamba_n_groups ssm.state_size=mamba_d_state "
-    "ssm.time_step_rank=mamba_n_heads ";
+    "ssm.time_step_rank=mamba_n_heads ssm.conv_kernel=mamba_d_conv ";
 constexpr NamePairs kMixerKeys =
     " attention.layer_norm_rms_epsilon=layer_norm_epsilon ssm.group_count=n_groups "
     "ssm.state_size=ssm_state_size ssm.time_step_rank=mamba_num_heads ";
@@ -342,8 +349,13 @@ constexpr std::array kConverted{
     Converted{.name = "falcon-h1",
               .model_type = "falcon_h1",
               .names = {kHybrid, kMamba2},
-              .keys = {kMamba2Keys, " false=mamba_norm_before_gate false=tie_word_embeddings "}},
-    Converted{.name = "jamba", .model_type = "jamba", .names = {kHybrid}},
+              .keys = {kMamba2Keys,
+                       " false=mamba_norm_before_gate false=tie_word_embeddings "
+                       "ssm.inner_size=mamba_d_ssm 1=embedding_multiplier "}},
+    Converted{.name = "jamba",
+              .model_type = "jamba",
+              .names = {kHybrid, kJamba},
+              .keys = {" ssm.state_size=mamba_d_state ssm.conv_kernel=mamba_d_conv "}},
     Converted{.name = "lfm2", .model_type = "lfm2", .names = {kLfm2}, .keys = {kLfm2Keys}},
     Converted{.name = "lfm2moe",
               .model_type = "lfm2_moe",

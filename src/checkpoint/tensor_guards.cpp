@@ -44,7 +44,8 @@ class KnownLayer {
     const MixerNames& mixer = family.mixer;
     add({mixer.input, mixer.gate, mixer.write, mixer.step, mixer.states_by_key, mixer.rates_by_key,
          mixer.convolution, mixer.log_rate, mixer.minus_rate, mixer.step_bias, mixer.norm,
-         mixer.skip, mixer.output});
+         mixer.skip, mixer.states, mixer.state_norms[0], mixer.state_norms[1], mixer.state_norms[2],
+         mixer.output});
     for (const ForwardNames* const forward : {&family.text, &family.picture}) {
       add({forward->value, forward->attention_output, forward->attention_output_norm,
            forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,

@@ -131,6 +131,32 @@ MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf& atten
   return both;
 }
 
+MatrixXf SelectiveScan::operator()(const MatrixXf& projected, const MatrixXf&) const {
+  const Index channels = weights_.rate.cols(), states = weights_.rate.rows();
+  const Index length = projected.cols(), inputs = weights_.step.weight.cols();
+  MatrixXf x = weights_.convolution(projected.data(), projected.rows(), length);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = silu(x.data()[i]);
+  const MatrixXf made = weights_.states(x);
+  const MatrixXf steps = weights_.step(weights_.norms[0](made.topRows(inputs))),
+                 in = weights_.norms[1](made.middleRows(inputs, states)),
+                 out = weights_.norms[2](made.bottomRows(states));
+  std::vector<float> state;
+  for (Index channel = 0; channel < channels; ++channel) {
+    state.assign(static_cast<std::size_t>(states), 0);
+    for (Index t = 0; t < length; ++t) {
+      const float time = softplus(steps(channel, t)), own = x(channel, t);
+      float read = weights_.skip[channel] * own;
+      for (Index i = 0; i < states; ++i) {
+        float& each = state[static_cast<std::size_t>(i)];
+        each = std::exp(-weights_.rate(i, channel) * time) * each + time * own * in(i, t);
+        read += out(i, t) * each;
+      }
+      x(channel, t) = read * silu(projected(channels + channel, t));
+    }
+  }
+  return x;
+}
+
 MatrixXf DeltaRule::operator()(const MatrixXf& projected, const MatrixXf&) const {
   const Index keys = heads_.keys * heads_.key_width, values = heads_.values * heads_.value_width;
   const Index length = projected.cols(), gates = 2 * keys + values, rates = gates + values;

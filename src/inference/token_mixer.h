@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -119,6 +120,28 @@ class StateSpace final : public TokenMixer {
 
  private:
   StateSpaceHeads heads_;
+  Weights weights_;
+};
+
+/// Mamba (Gu, Dao, 2023, arXiv:2312.00752), algorithm 2, with norms of its inputs (Lieber et al., 2024,
+/// arXiv:2403.19887): each channel has N states s, and at each position s <- e^(-r d) s + d B x, entry by entry, of which
+/// it reads C . s + D x, times silu(z). All channels x, after a convolution and silu, make [u | B | C], each with a norm,
+/// and d = ln(1 + exp(step u)). Projected states are [x | z].
+class SelectiveScan final : public TokenMixer {
+ public:
+  /// Of the weights of the model.
+  struct Weights {
+    CausalConvolution convolution;
+    Linear states, step;        ///< to u, B and C, and to the channels
+    std::array<Norm, 3> norms;  ///< of u, B and C
+    Eigen::MatrixXf rate;       ///< r, N x channels
+    Eigen::VectorXf skip;       ///< D, by channel
+  };
+  explicit SelectiveScan(Weights weights) : weights_(std::move(weights)) {}
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
+                             const Eigen::MatrixXf& read) const override;
+
+ private:
   Weights weights_;
 };
 

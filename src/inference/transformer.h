@@ -114,6 +114,10 @@ class Transformer {
   float output_cap() const { return output_cap_; }
   /// Token ids are below this; 0 of a model of pictures.
   Eigen::Index vocabulary() const { return vocabulary_; }
+  /// The ids from vocabulary() on that stand for pictures, which text cannot have.
+  Eigen::Index picture_tokens() const {
+    return patches_ ? 0 : static_cast<Eigen::Index>(names().picture_rows);
+  }
   /// The patches of a model of pictures; null for text.
   const PatchEmbedding* patches() const { return patches_ ? &*patches_ : nullptr; }
 
@@ -216,6 +220,8 @@ class Transformer {
   void read_layers(const ConfigKeys& keys);
   /// Refuses a layer without heads that config.json says to have some, and the reverse.
   void check_kind(const ConfigKeys& keys, int layer) const;
+  /// Refuses a list of layers that text passes over, which are not those of the file.
+  void check_skipped(const ConfigKeys& keys) const;
   /// Refuses a layer whose branches are not those of "block_configs".
   void check_block(const ConfigKeys& keys, int layer) const;
   void read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules);
@@ -262,12 +268,19 @@ class Transformer {
   void read_output_gate(StoredRest& rest, int layer) const;
   void read_delta_rule(StoredRest& rest, int layer) const;
   void read_state_space(StoredRest& rest, int layer) const;
+  void read_selective_scan(StoredRest& rest, int layer) const;
+  /// Refuses counts that are not those of the file.
+  void check_selective_scan(const ConfigKeys& keys) const;
+  /// Refuses another number under `key` of config.json than `count`, which the file has.
+  static void check_count(const ConfigKeys& keys, std::string_view key, Eigen::Index count);
   /// Whether a state space has a norm, and where.
   void read_space_norm(const ConfigKeys& keys);
   /// All numbers of a tensor, whose sides GGUF may have grouped.
   Eigen::VectorXf read_flat(std::string_view pattern, int layer, Eigen::Index size) const;
-  /// The rates of decay of the heads of a mixer.
-  Eigen::VectorXf read_rates(int layer, Eigen::Index heads) const;
+  /// The rates of decay of a mixer, of which there must be `count`.
+  Eigen::VectorXf read_rates(int layer, Eigen::Index count) const;
+  /// Of the selective scan of a layer.
+  Eigen::Index states_of_channel(int layer) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
   /// A pattern with the number of an expert for "{e}", where it has that.
   static std::string of_expert(std::string_view pattern, Eigen::Index expert);
@@ -298,6 +311,7 @@ class Transformer {
   DeltaHeads delta_heads_;
   StateSpaceHeads space_;
   StepLimits space_steps_;
+  bool convolution_bias_ = false;  // of all layers
   bool space_norm_first_ = false;
   RouterRules router_;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)

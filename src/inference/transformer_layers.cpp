@@ -1,6 +1,7 @@
 // Which layers there are, and what each consists of, by the file and by config.json.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -125,6 +126,24 @@ void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
                  " layers, but has ", std::to_string(pattern->size()), " in ", keys.name()});
   }
   check(pattern_key, std::string_view(*pattern).substr(static_cast<std::size_t>(layer), 1));
+}
+
+void Transformer::check_skipped(const ConfigKeys& keys) const {
+  const std::string key(names().skipped_key);
+  if (key.empty()) return;
+  eigenscope::check_kind(keys, key, "an array");
+  std::set<double> told;
+  for (int i = 0; keys.has(element_key(key, i)); ++i) {
+    told.insert(keys.number(element_key(key, i), 0, kMostLayers).value_or(kMostLayers));
+  }
+  for (int layer = 0; layer < layers_; ++layer) {
+    const bool skipped = is_skipped(layer);
+    if (told.contains(layer) == skipped) continue;
+    refuse_item(keys.path(key),
+                {keys.has(key) ? "it" : "it is missing, and so", skipped ? " lacks" : " has",
+                 " layer ", std::to_string(layer), " in ", keys.name(), ", but the layer has ",
+                 skipped ? "" : "no ", "cross-attention"});
+  }
 }
 
 void Transformer::check_block(const ConfigKeys& keys, int layer) const {

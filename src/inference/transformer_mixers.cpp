@@ -31,14 +31,16 @@ StepLimits step_limits(const ConfigKeys& keys) {
   const std::string list = "time_step_limit", most = element_key(list, 1);
   check_kind(keys, list, "an array");
   StepLimits limits;
-  if (const auto least = keys.number(element_key(list, 0), 0, kLargestStep)) {
-    limits.least = static_cast<float>(*least);
+  if (!keys.has(list)) return limits;
+  const auto least = keys.number(element_key(list, 0), 0, kLargestStep);
+  if (!least || !keys.has(most) || keys.has(element_key(list, 2))) {
+    refuse_item(keys.path(list), {"it must have 2 numbers in ", keys.name()});
   }
+  limits.least = static_cast<float>(*least);
   const std::string value = keys.value(most);
-  if (value == "an object" || value == "Infinity") return limits;
-  if (const auto told = keys.number(most, limits.least, kLargestStep)) {
-    limits.most = static_cast<float>(*told);
-  }
+  const std::string word = value == "an object" ? keys.value(most + ".__float__") : value;
+  if (word == "Infinity") return limits;
+  limits.most = static_cast<float>(keys.number(most, *least, kLargestStep).value_or(kLargestStep));
   return limits;
 }
 
@@ -78,6 +80,7 @@ void Transformer::read_mixer(StoredRest& rest, int layer) const {
   const MixerNames& names = match_.family->mixer;
   if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
   if (names.mixing == TokenMixing::state_space) return read_state_space(rest, layer);
+  if (names.mixing == TokenMixing::selective_scan) return read_selective_scan(rest, layer);
   rest.mixer_inputs = {linear(names.input, layer, 3 * width_, width_)};
   rest.mixer = std::make_shared<ShortConvolution>(read_convolution(layer, width_));
   rest.attention_output = linear(names.output, layer, width_, width_);
@@ -165,25 +168,35 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
   space_.width = values / space_.heads;
   space_.states = (rows - values) / (2 * space_.groups);
   for (const auto& [key, count] :
-       {std::pair(names.heads_key, space_.heads), std::pair(names.states_key, space_.states)}) {
-    const auto told = keys.integer(key, kLargestSide);
-    if (!told || *told == static_cast<std::uint64_t>(count)) continue;
-    refuse_item(keys.path(key), {std::to_string(*told), " in ", keys.name(), ", but the file has ",
-                                 std::to_string(count)});
+       {std::pair(names.heads_key, space_.heads),
+        {names.states_key, space_.states},
+        {names.values_key, values},
+        {names.length_key, read_convolution(layer, space_.channels()).weight.rows()}}) {
+    check_count(keys, key, count);
   }
+  if (keys.value(names.width_key) != "auto") check_count(keys, names.width_key, space_.width);
+}
+
+void Transformer::check_count(const ConfigKeys& keys, std::string_view key, Index count) {
+  const auto told = keys.integer(key, kLargestSide);
+  if (!told || *told == static_cast<std::uint64_t>(count)) return;
+  refuse_item(keys.path(key), {std::to_string(*told), " in ", keys.name(), ", but the file has ",
+                               std::to_string(count)});
 }
 
 void Transformer::read_space_norm(const ConfigKeys& keys) {
   const MixerNames& names = match_.family->mixer;
   if (names.norm_key.empty()) return;
-  space_norm_first_ = keys.flag(names.norm_first_key).value_or(true);
-  const auto told = keys.flag(names.norm_key);
-  for (int layer = 0; told && layer < layers_; ++layer) {
-    if (has(names.norm, layer) == *told) continue;
+  // The original takes null for false.
+  space_norm_first_ =
+      !keys.is_null(names.norm_first_key) && keys.flag(names.norm_first_key).value_or(true);
+  const bool told = keys.flag(names.norm_key).value_or(false);
+  for (int layer = 0; layer < layers_; ++layer) {
+    if (has(names.norm, layer) == told) continue;
     refuse_item(
         full_name(names.norm, layer),
-        {*told ? "it is missing, though '" : "it must not be there where '",
-         keys.path(names.norm_key), "' in ", keys.name(), *told ? " is true" : " is false"});
+        {told ? "it is missing, though '" : "it must not be there where '",
+         keys.path(names.norm_key), "' in ", keys.name(), told ? " is true" : " is not true"});
   }
 }
 
@@ -218,11 +231,47 @@ void Transformer::read_state_space(StoredRest& rest, int layer) const {
   rest.attention_output = has_heads(layer) ? rest.attention_output.plus(output) : output;
 }
 
-VectorXf Transformer::read_rates(int layer, Index heads) const {
+void Transformer::check_selective_scan(const ConfigKeys& keys) const {
+  const MixerNames& names = match_.family->mixer;
+  const int layer = first_with_mixer();
+  check_count(keys, names.states_key, states_of_channel(layer));
+  const Index channels = sides(names.output, layer)[0];
+  check_count(keys, names.length_key, read_convolution(layer, channels).weight.rows());
+}
+
+Index Transformer::states_of_channel(int layer) const {
+  const MixerNames& names = match_.family->mixer;
+  const std::string rates =
+      full_name(has(names.minus_rate, layer) ? names.minus_rate : names.log_rate, layer);
+  return matrix_shape(*tensors_, rates)[1];
+}
+
+void Transformer::read_selective_scan(StoredRest& rest, int layer) const {
+  const MixerNames& names = match_.family->mixer;
+  SelectiveScan::Weights scan;
+  const Index channels = sides(names.output, layer)[0], states = states_of_channel(layer);
+  const Index inputs = sides(names.step, layer)[0];
+  rest.mixer_inputs = {linear(names.input, layer, 2 * channels, width_)};
+  scan.convolution = read_convolution(layer, channels);
+  scan.states = linear(names.states, layer, inputs + 2 * states, channels).read();
+  scan.step = linear(names.step, layer, channels, inputs).read();
+  if (scan.step.bias.size() == 0) {
+    refuse_item(bias_of(full_name(names.step, layer)), {"it is missing"});
+  }
+  for (std::size_t i = 0; i < scan.norms.size(); ++i) {
+    scan.norms[i] = read_norm_of(full_name(names.state_norms[i], layer), i == 0 ? inputs : states);
+  }
+  scan.rate = read_rates(layer, channels * states).reshaped(states, channels);
+  scan.skip = read_flat(names.skip, layer, channels);
+  rest.mixer = std::make_shared<SelectiveScan>(std::move(scan));
+  rest.attention_output = linear(names.output, layer, width_, channels);
+}
+
+VectorXf Transformer::read_rates(int layer, Index count) const {
   const MixerNames& names = match_.family->mixer;
   refuse_both(names.minus_rate, names.log_rate, layer);
   const bool is_minus = has(names.minus_rate, layer);
-  VectorXf rates = read_flat(is_minus ? names.minus_rate : names.log_rate, layer, heads);
+  VectorXf rates = read_flat(is_minus ? names.minus_rate : names.log_rate, layer, count);
   for (float& rate : rates) rate = is_minus ? -rate : std::exp(rate);
   return rates;
 }
@@ -259,7 +308,7 @@ CausalConvolution Transformer::read_convolution(int layer, Index channels) const
   CausalConvolution convolution;
   convolution.weight.resize(static_cast<Index>(width), channels);
   read_finite(*tensors_, name, 0, convolution.weight.data(), convolution.weight.size());
-  if (tensors_->tensors().contains(bias)) convolution.bias = read_bias(bias, channels);
+  if (convolution_bias_) convolution.bias = read_bias(bias, channels);
   return convolution;
 }
 

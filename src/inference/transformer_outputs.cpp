@@ -55,6 +55,11 @@ StoredLinear Transformer::output() const {
   // One parameter of two names, of which a file may have the other.
   if (!tensors_->tensors().contains(bias)) bias = bias_of(name);
   const bool tied = tied_output_ && !tensors_->tensors().contains(name);
+  if (tied && names().picture_rows > 0) {
+    throw FormatError("tie_word_embeddings",
+                      "it must be false, and '" + shown_name(name) +
+                          "' must be there: the embeddings have rows for pictures");
+  }
   StoredLinear output(tensors_, tied ? match_.embeddings : name, vocabulary_, width_, false);
   if (!tensors_->tensors().contains(bias)) return output;
   if (!head && !names().output_bias) {

@@ -50,6 +50,7 @@ void read_list(const ConfigKeys& keys, std::string_view list, std::array<float, 
 
 void Transformer::read_config(const ConfigKeys& keys) {
   check_usual(names(), keys);
+  check_skipped(keys);
   LayerRules rules;
   rules.activation = activation_of(names(), keys);
   rules.learned_sinks = !attention().sinks.empty();
@@ -73,9 +74,17 @@ void Transformer::read_config(const ConfigKeys& keys) {
   for (const char* const key : {"mamba_conv_bias", "use_conv_bias"}) {
     check_biases(keys, key, std::array{mixer.convolution});
   }
-  check_biases(keys, "projectors_bias", std::array{mixer.output});
-  for (const char* const key : {"mamba_proj_bias", "use_bias"}) {
-    check_biases(keys, key, std::array{mixer.input, mixer.output});
+  const std::string_view output_bias = mixer.output_bias_key;
+  const std::string_view output = output_bias.empty() ? mixer.output : "";
+  check_biases(keys, mixer.bias_key, std::array{mixer.input, output});
+  if (!output_bias.empty()) check_biases(keys, output_bias, std::array{mixer.output});
+  for (const char* const key : {"conv_bias", "mamba_conv_bias", "use_conv_bias"}) {
+    convolution_bias_ = convolution_bias_ || keys.flag(key).value_or(false);
+  }
+  for (int layer = 0; layer < layers_; ++layer) {
+    if (!has_mixer(layer)) continue;
+    const std::string bias = bias_of(full_name(mixer.convolution, layer));
+    convolution_bias_ = convolution_bias_ || tensors_->tensors().contains(bias);
   }
   const LayerInputNames& input = names().layer_input;
   const ExpertNames& experts = names().experts;
@@ -187,14 +196,16 @@ void Transformer::read_mixers(const ConfigKeys& keys, Activation of_mlp) {
                 {"it must be silu in ", keys.name(), " for layers without heads of this family"});
   }
   if (mixer.mixing == TokenMixing::delta_rule) return read_delta_rule(keys);
+  if (mixer.mixing == TokenMixing::selective_scan) return check_selective_scan(keys);
   read_state_space(keys);
 }
 
 void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
                                std::span<const std::string_view> maps) const {
   const bool off = keys.is_off(key);
-  const bool missing = lists(" attention_bias mlp_bias use_bias ", key) && !keys.has(key) &&
-                       lists(names().switched_biases, keys.text("model_type").value_or(""));
+  const bool missing =
+      lists(" attention_bias mlp_bias use_bias mamba_proj_bias projectors_bias ", key) &&
+      !keys.has(key) && lists(names().switched_biases, keys.text("model_type").value_or(""));
   if (!off && !missing) return;
   const auto check = [&](const std::string& name) {
     const bool is_stacked = !name.ends_with("weight");

@@ -53,6 +53,10 @@ std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen
   for (const Passage& passage : passages) {
     for (const int id : passage.ids) {
       if (id < known) continue;
+      if (id < known + reader.model->picture_tokens()) {
+        throw InvalidArgument("text", "have no tokens of pictures",
+                              shown_name(reader.tokenizer.vocabulary().token(id)));
+      }
       throw FormatError(reader.tokenizer.name(),
                         "it must be that of the model, which has " + std::to_string(known) +
                             " tokens: its token '" +

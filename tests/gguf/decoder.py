@@ -628,6 +628,49 @@ class NormedFalconH1(FalconH1):
     keys = {**FalconH1.keys, "ssm.group_count": uint32(2)}
 
 
+class Jamba(Mixtral):
+    """A selective scan in the place of the heads of two layers of three, and experts in every other layer."""
+
+    name = architecture = "jamba"
+    values, states, rank = 512, 16, 24
+    keys = {
+        **Mixtral.keys,
+        "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
+        "ssm.conv_kernel": uint32(4),
+        "ssm.inner_size": uint32(values),
+        "ssm.state_size": uint32(states),
+        "ssm.time_step_rank": uint32(rank),
+    }
+
+    def mlp_matrices(self):
+        return Mixtral.mlp_matrices(self) if self.number % 2 else Decoder.mlp_matrices(self)
+
+    def matrices(self):
+        if self.number % 3 == 2:
+            return super().matrices()
+        width = self.size.width
+        return {
+            "ssm_in": (2 * self.values, width),
+            "ssm_x": (self.rank + 2 * self.states, self.values),
+            "ssm_dt": (self.values, self.rank),
+            "ssm_out": (width, self.values),
+            **self.mlp_matrices(),
+        }
+
+    def layer(self, p):
+        self.number = int(p.split(".")[1])
+        super().layer(p)
+        if self.number % 3 == 2:
+            return
+        self.vector(p + "ssm_conv1d.weight", (self.values, 4), 0.3)
+        self.vector(p + "ssm_conv1d.bias", (self.values,))
+        self.vector(p + "ssm_dt.bias", (self.values,))
+        self.vector(p + "ssm_a", (self.values, self.states), -1.0)
+        self.vector(p + "ssm_d", (self.values,), 1.0)
+        for name, size in (("dt", self.rank), ("b", self.states), ("c", self.states)):
+            self.norm(f"{p}ssm_{name}_norm", size)
+
+
 class PanguEmbedded(Decoder):
     architecture, biases = "pangu-embedded", ("attn_q", "attn_k", "attn_v", "attn_output")
 

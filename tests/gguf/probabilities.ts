@@ -28,6 +28,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   granitemoe: SINGLE,
   'granitemoe-shared': SINGLE,
   granitehybrid: SINGLE,
+  jamba: SINGLE,
   'falcon-h1': SINGLE,
   'falcon-h1-norm': SINGLE,
   arcee: SINGLE,

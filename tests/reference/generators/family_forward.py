@@ -1490,6 +1490,82 @@ class NormFirstFalconH1(FalconH1):
     config = {**FalconH1.config, "mamba_rms_norm": True, "mamba_norm_before_gate": True}
 
 
+class Jamba(MixtureOfExperts):
+    """A selective scan in the place of the heads of two layers of three, experts in the last two, no positions."""
+
+    config = {
+        **{key: value for key, value in ROTARY.items() if key != "rope_theta"},
+        "model_type": "jamba",
+        "hidden_act": "silu",
+        "num_experts_per_tok": 2,
+        "mamba_d_state": 5,
+        "mamba_dt_rank": 3,
+        "tie_word_embeddings": False,
+    }
+    norms, final_norm, depth = ["input_layernorm", "pre_ff_layernorm"], "final_layernorm", 3
+    router, expert = "feed_forward.router", "feed_forward.experts.{}."
+    channels = 12
+
+    def has_heads(self, p):
+        return layer_of(p) == 1
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def has_window(self, layer):
+        return False
+
+    def turned(self, p, x):
+        return x
+
+    def add_attention(self, p, groups):
+        if self.has_heads(p):
+            return super().add_attention(p, groups)
+        p = p.removesuffix("self_attn.") + "mamba."
+        states, rank = self.config["mamba_d_state"], self.config["mamba_dt_rank"]
+        self.add_linear(p + "in_proj", 2 * self.channels, WIDTH)
+        self.tensor(p + "conv1d.weight", [self.channels, 1, 4], 0.6)
+        self.tensor(p + "conv1d.bias", [self.channels], 0.4)
+        self.add_linear(p + "x_proj", rank + 2 * states, self.channels)
+        self.add_linear(p + "dt_proj", self.channels, rank, bias=True)
+        for name, size in (("dt", rank), ("b", states), ("c", states)):
+            self.add_norm(f"{p}{name}_layernorm", size)
+        self.tensor(p + "A_log", [self.channels, states], 0.5)
+        self.tensor(p + "D", [self.channels], 0.5)
+        self.add_linear(p + "out_proj", WIDTH, self.channels)
+
+    def attention(self, p, x, scale=None, cap=None):
+        if self.has_heads(p):
+            return super().attention(p, x, scale, cap)
+        p = p.removesuffix("self_attn.") + "mamba."
+        states, rank = self.config["mamba_d_state"], self.config["mamba_dt_rank"]
+        own, gate = np.split(self.linear(p + "in_proj", x), 2, axis=1)
+        own = silu(causal_convolution(own, self.w[p + "conv1d.weight"][:, 0]) + self.w[p + "conv1d.bias"])
+        parts = np.split(self.linear(p + "x_proj", own), [rank, rank + states], axis=1)
+        steps, inputs, outputs = (
+            self.rms_norm(f"{p}{name}_layernorm", part) for name, part in zip(("dt", "b", "c"), parts)
+        )
+        steps = np.log1p(np.exp(self.linear(p + "dt_proj", steps)))
+        rates = np.exp(self.w[p + "A_log"])
+        state, read = np.zeros_like(rates), np.zeros_like(own)
+        for t in range(len(x)):
+            state = np.exp(-rates * steps[t, :, None]) * state + np.outer(steps[t] * own[t], inputs[t])
+            read[t] = state @ outputs[t] + self.w[p + "D"] * own[t]
+        return self.linear(p + "out_proj", read * silu(gate))
+
+    def add_mlp(self, p):
+        if self.is_mixture(p):
+            return super().add_mlp(p)
+        Llama.add_mlp(self, p.removesuffix("mlp.") + "feed_forward.")
+
+    def mlp(self, p, x):
+        return super().mlp(p, x) if self.is_mixture(p) else Llama.mlp(self, p.removesuffix("mlp.") + "feed_forward.", x)
+
+    def block(self, p, x):
+        x = x + self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        return x + self.mlp(p + "mlp.", self.rms_norm(p + "pre_ff_layernorm", x))
+
+
 class HybridGranite4(StateSpace, Granite4):
     """A state space in the place of the heads of some layers."""
 
@@ -2854,6 +2930,7 @@ def generate():
         "Arcee": [Arcee().result()],
         "Llama Nemotron": [LlamaNemotron().result()],
         "Nemotron": [Nemotron().result()],
+        "Jamba": [Jamba().result()],
         "Falcon-H1": [NormedFalconH1().result(), NormFirstFalconH1().result(), FalconH1().result()],
         "Nemotron-H": [NemotronHybrid().result(), Nemotron3().result(), Nemotron3Super().result()],
         "Granite 4": [Granite4().result(), DenseGranite4().result(), HybridGranite4().result()],
