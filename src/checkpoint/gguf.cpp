@@ -16,6 +16,7 @@
 #include "checkpoint/gguf_parts.h"
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
+#include "support/argsort.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -210,7 +211,7 @@ void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& sour
     const GgufType* const type = gguf_type(tensor.type);
     return type == nullptr ? 1 : tensor.elements() / type->elements * type->bytes;
   };
-  std::vector<const GgufTensor*> order;
+  std::vector<double> begins;
   for (const GgufTensor& tensor : tensors) {
     const GgufType* const type = gguf_type(tensor.type);
     if (type != nullptr && tensor.row() % type->elements != 0) {
@@ -222,12 +223,11 @@ void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& sour
       refuse_item(tensor.name,
                   {"its data must lie inside ", source.name(), "; is the file cut off?"});
     }
-    order.push_back(&tensor);
+    begins.push_back(static_cast<double>(tensor.begin));
   }
-  std::sort(order.begin(), order.end(),
-            [](const GgufTensor* a, const GgufTensor* b) { return a->begin < b->begin; });
+  const std::vector<std::size_t> order = argsort(begins);
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const GgufTensor &before = *order[i - 1], &tensor = *order[i];
+    const GgufTensor &before = tensors[order[i - 1]], &tensor = tensors[order[i]];
     if (tensor.begin - before.begin >= stored(before)) continue;
     refuse_item(tensor.name, {"its data must not overlap those of '", shown_name(before.name),
                               "' in ", source.name()});

@@ -6,6 +6,7 @@
 
 #include "checkpoint/numbered_part.h"
 #include "checkpoint/shard_index.h"
+#include "support/argsort.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -33,11 +34,13 @@ std::vector<std::string> gguf_part_names(const std::string& name) {
 }
 
 std::vector<GgufPart> read_gguf_parts(const std::vector<std::shared_ptr<ByteSource>>& files) {
-  std::vector<GgufPart> parts;
-  for (const auto& file : files) parts.push_back({file, GgufHeader::read(*file)});
-  std::stable_sort(parts.begin(), parts.end(), [](const GgufPart& a, const GgufPart& b) {
-    return a.header.integer("split.no") < b.header.integer("split.no");
-  });
+  std::vector<GgufPart> given, parts;
+  std::vector<double> numbers;
+  for (const auto& file : files) {
+    given.push_back({file, GgufHeader::read(*file)});
+    numbers.push_back(static_cast<double>(given.back().header.integer("split.no")));
+  }
+  for (const std::size_t place : argsort(numbers)) parts.push_back(std::move(given[place]));
   const std::uint64_t count = count_of(parts.front().header);
   std::uint64_t tensors = 0;
   for (std::uint64_t number = 0; number < parts.size(); ++number) {

@@ -75,7 +75,7 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
     }
     if (has_mask(subject.trained)) penalties_.push_back(training.entry_penalty);
   }
-  std::sort(penalties_.begin(), penalties_.end());
+  sort_up(penalties_);
   penalties_.erase(std::unique(penalties_.begin(), penalties_.end()), penalties_.end());
   for (const Index distance : kDistances) {
     if (distance < model_.length) distances_.push_back(distance);

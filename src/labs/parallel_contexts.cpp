@@ -109,8 +109,7 @@ std::size_t ParallelContexts::number_of(ContextReading reading, Index blocks) co
 
 std::vector<Index> ParallelContexts::chosen(const Subject& subject, const Plan& plan,
                                             Index passage) const {
-  std::vector<Index> blocks = in_order(plan.blocks);
-  if (!is_selection(plan.reading)) return blocks;
+  if (!is_selection(plan.reading)) return in_order(plan.blocks);
   VectorXd order(plan.blocks);  // the largest are kept
   for (Index block = 0; block < plan.blocks; ++block) order[block] = static_cast<double>(block);
   if (plan.reading == ContextReading::random) {
@@ -122,10 +121,17 @@ std::vector<Index> ParallelContexts::chosen(const Subject& subject, const Plan& 
   if (plan.reading == ContextReading::mass) {
     order = subject.done[number_of(ContextReading::reset, plan.blocks)].masses.col(passage);
   }
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [&](Index a, Index b) { return order[a] > order[b]; });
-  blocks.resize(static_cast<std::size_t>(std::min(settings_.kept_blocks, plan.blocks)));
-  std::sort(blocks.begin(), blocks.end());
+  order = -order;
+  const auto count = static_cast<std::size_t>(plan.blocks);
+  const std::vector<std::size_t> places = argsort({order.data(), count});
+  std::vector<bool> kept(count);
+  for (std::size_t k = 0; k < count && static_cast<Index>(k) < settings_.kept_blocks; ++k) {
+    kept[places[k]] = true;
+  }
+  std::vector<Index> blocks;
+  for (std::size_t block = 0; block < count; ++block) {
+    if (kept[block]) blocks.push_back(static_cast<Index>(block));
+  }
   return blocks;
 }
 

@@ -1,6 +1,5 @@
 #include "prediction/agreement.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "statistics/rank_correlation.h"
+#include "support/argsort.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -72,7 +72,7 @@ double median(const VectorXd& values) {
     if (!std::isnan(value)) sorted.push_back(value);
   }
   if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(sorted.begin(), sorted.end());
+  sort_up(sorted);
   return 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
 }
 

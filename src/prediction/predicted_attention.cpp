@@ -6,6 +6,7 @@
 
 #include "attention/softmax.h"
 #include "prediction/levels.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"
 
@@ -46,8 +47,11 @@ PredictedAttention::PredictedAttention(std::shared_ptr<const Transformer> model,
         "ablation", "be another one for attention of more than 1 GiB",
         "found " + std::to_string(static_cast<Index>(bytes / (1 << 20))) + " MiB");
   }
-  std::stable_sort(heads_.begin(), heads_.end(),
-                   [](const HeadPlace& a, const HeadPlace& b) { return a.layer < b.layer; });
+  std::vector<double> layers;
+  for (const HeadPlace& head : heads_) layers.push_back(head.layer);
+  std::vector<HeadPlace> by_layer;
+  for (const std::size_t place : argsort(layers)) by_layer.push_back(heads_[place]);
+  heads_ = std::move(by_layer);
 }
 
 Index PredictedAttention::steps_wanted() const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "support/argsort.h"
 #include "support/parameter.h"
 #include "support/random.h"
 
@@ -46,7 +47,7 @@ const std::vector<std::vector<Index>>& Resamples::of(Index count) const {
 Interval percentile_interval(double value, std::vector<double> resampled) {
   Interval found{value};
   if (std::isnan(value) || resampled.empty()) return found;
-  std::sort(resampled.begin(), resampled.end());
+  sort_up(resampled);
   found.low = percentile(resampled, 0.025);
   found.high = percentile(resampled, 0.975);
   return found;

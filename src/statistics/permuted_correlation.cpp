@@ -91,9 +91,8 @@ double farthest_null(const std::vector<MatrixXd>& a, const std::vector<VectorXd>
     }
     farthest.push_back(total.cwiseAbs().maxCoeff() / static_cast<double>(x.size()));
   }
-  const auto at = static_cast<std::ptrdiff_t>(0.95 * kPermutations);
-  std::nth_element(farthest.begin(), farthest.begin() + at, farthest.end());
-  return farthest[static_cast<std::size_t>(at)];
+  sort_up(farthest);
+  return farthest[static_cast<std::size_t>(0.95 * kPermutations)];
 }
 
 }  // namespace eigenscope

@@ -1,6 +1,5 @@
 #include "statistics/rank_correlation.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -15,13 +14,13 @@ using Eigen::VectorXd;
 
 // The place of each value among the different ones, from 0.
 std::vector<Index> places(const VectorXd& values) {
-  std::vector<Index> order = in_order(values.size());
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
+  const std::span<const double> each(values.data(), static_cast<std::size_t>(values.size()));
+  const std::vector<std::size_t> order = argsort(each);
   std::vector<Index> places(order.size());
   Index place = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    if (k > 0 && values[order[k]] != values[order[k - 1]]) ++place;
-    places[static_cast<std::size_t>(order[k])] = place;
+    if (k > 0 && each[order[k]] != each[order[k - 1]]) ++place;
+    places[order[k]] = place;
   }
   return places;
 }

@@ -14,9 +14,12 @@ std::vector<Eigen::Index> in_order(Eigen::Index count) {
 std::vector<std::size_t> argsort(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return values[a] != values[b] ? values[a] < values[b] : a < b;
+  });
   return order;
 }
+
+void sort_up(std::span<double> values) { std::sort(values.data(), values.data() + values.size()); }
 
 }  // namespace eigenscope

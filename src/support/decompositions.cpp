@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "support/argsort.h"
 #include "support/lanes.h"
 #include "support/vector_width.h"
 
@@ -153,7 +154,7 @@ VectorXd symmetric_eigenvalues(const MatrixXd& matrix) {
   Tridiagonal tridiagonal{VectorXd(n), VectorXd(std::max<Index>(n - 1, 0))};
   in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA { reduce_to_tridiagonal(work, tridiagonal); });
   if (!iterate(tridiagonal)) refuse();
-  std::sort(tridiagonal.diagonal.begin(), tridiagonal.diagonal.end());
+  sort_up({tridiagonal.diagonal.data(), static_cast<std::size_t>(n)});
   return scale * tridiagonal.diagonal;
 }
 

@@ -1,10 +1,9 @@
 #include "text/added_tokens.h"
 
-#include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
+#include "support/argsort.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -42,11 +41,9 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
     nodes_[node].token = static_cast<std::int32_t>(k);
   }
   // A node's suffix is shorter, and is linked before it.
-  std::vector<std::uint32_t> by_depth(nodes_.size());
-  std::iota(by_depth.begin(), by_depth.end(), 0);
-  std::stable_sort(by_depth.begin(), by_depth.end(),
-                   [&](auto a, auto b) { return above[a].depth < above[b].depth; });
-  for (const std::uint32_t place : by_depth) {
+  std::vector<double> depths;
+  for (const auto& each : above) depths.push_back(each.depth);
+  for (const std::size_t place : argsort(depths)) {
     if (above[place].depth == 0) continue;
     Node& node = nodes_[place];
     if (above[place].depth > 1) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "io/json_events.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "text/unicode.h"
 
@@ -137,11 +137,12 @@ void BytePair::add_merge(int left, int right, int merged) {
 }
 
 void BytePair::merge_by_scores(const std::vector<double>& scores) {
-  std::vector<double> order = scores;
-  std::sort(order.begin(), order.end(), std::greater<>());
+  std::vector<double> order;
+  for (const double score : scores) order.push_back(-score);
+  sort_up(order);
   ranks_.clear();
   for (const double score : scores) {
-    const auto place = std::lower_bound(order.begin(), order.end(), score, std::greater<>());
+    const auto place = std::lower_bound(order.begin(), order.end(), -score);
     ranks_.push_back(static_cast<std::uint32_t>(place - order.begin()));
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/argsort.h"
 #include "support/error.h"
 #include "text/unicode_packed.h"
 
@@ -240,9 +241,10 @@ void reorder(std::u32string& text) {
   for (auto begin = text.begin(); begin != text.end();) {
     begin = std::find_if_not(begin, text.end(), is_starter);
     const auto end = std::find_if(begin, text.end(), is_starter);
-    std::stable_sort(begin, end,
-                     [](char32_t a, char32_t b) { return combining_rank(a) < combining_rank(b); });
-    begin = end;
+    const std::u32string run(begin, end);
+    std::vector<double> ranks;
+    for (const char32_t c : run) ranks.push_back(combining_rank(c));
+    for (const std::size_t place : argsort(ranks)) *begin++ = run[place];
   }
 }
 

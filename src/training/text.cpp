@@ -10,6 +10,7 @@
 
 #include "io/json_events.h"
 #include "nn/tokens.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"
 #include "support/shared_parameters.h"
@@ -117,15 +118,18 @@ Tokenizer Tokenizer::of_words(std::string_view text, Index min_count) {
   std::map<std::string, Index, std::less<>> counts;
   split_words(
       text, [&](std::string_view word) { ++counts[std::string(word)]; }, [] {});
-  std::vector<std::pair<Index, std::string>> order;
+  std::vector<std::string> words;
+  std::vector<double> order;
   for (const auto& [word, count] : counts) {
-    if (count >= min_count) order.emplace_back(-count, word);
+    if (count < min_count) continue;
+    words.push_back(word);
+    order.push_back(static_cast<double>(-count));
   }
-  std::sort(order.begin(), order.end());
   Tokenizer tokenizer;
   tokenizer.add("<unk>");
   tokenizer.add("<eos>");
-  for (auto& [count, word] : order) {
+  for (const std::size_t place : argsort(order)) {
+    std::string& word = words[place];
     if (!tokenizer.ids_.contains(word)) tokenizer.add(std::move(word));
   }
   return tokenizer;
