@@ -245,7 +245,7 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   const samples = page.locator('.cards');
   await samples.scrollIntoViewIfNeeded();
   const measured = samples.locator('li:nth-child(1) .card-measured');
-  await measured.filter({ hasText: /^Step 12, as trained: [\d.]+ bits per byte/ }).waitFor();
+  await measured.filter({ hasText: /^Checkpoint at step 12: loss [\d.]+ bits per byte/ }).waitFor();
   const [, bits] = /([\d.]+) bits per byte/.exec((await measured.textContent()) ?? '') ?? [];
   await settled(page, 'run-curves');
   const last = (await csv(page, 'run-curves')).find(({ run, step }) => run === 'none' && step === '12');
@@ -270,7 +270,7 @@ test('trained models are evaluated as trained, with TAME and with hard attention
     ).toBe(1);
   }
   await samples.scrollIntoViewIfNeeded();
-  await measured.filter({ hasText: /with hard attention: .*entropy 0$/ }).waitFor(); // one key each
+  await measured.filter({ hasText: /step 12, with hard attention: .*entropy 0$/ }).waitFor(); // one key each
   expect(await page.locator('[data-control="tame"]').isHidden()).toBe(true);
   await figure.scrollIntoViewIfNeeded();
   await page.locator('#field-train-intervention').selectOption('tame');

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
 import { count } from '../../web/charts/format';
-import { METHOD_NAMES, placesOf } from '../../web/chapters/train/methods';
+import { colourOfMethod, looksOf, METHOD_NAMES } from '../../web/chapters/train/method-lines';
+import { regularizers } from '../../web/chapters/train/methods';
 import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/experiments/results';
 import { claimText, isInsignificant, methodsOf, runsText } from '../../web/chapters/train/experiments/rows';
 import { spreadsOf, type SeedSpread } from '../../web/chapters/train/race/words';
-import { comparisonText, warningsText, type JudgedRun } from '../../web/chapters/train/race/words';
+import { comparisonText, verdictsOf, warningsText, type JudgedRun } from '../../web/chapters/train/race/words';
 import type { Row, Shown } from '../../web/chapters/train/runs/log';
 import { referTo } from '../../web/ui/registry';
 
@@ -44,7 +45,14 @@ describe('the text of a comparison', () => {
       ` Over 5 seeds of ${referTo('published')} (${count(1000)} steps on Moby Dick, own settings) they range from ` +
       '−0.02 to +0.01 and from 0 to +0.2.';
     const spread: SeedSpread = { seeds: 5, steps: 1000, loss: [-0.02, 0.01], entropy: [0, 0.2] };
-    expect(comparisonText([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds);
+    const spreads = new Map([['locater', spread]]);
+    expect(comparisonText([baseline, locater], spreads)).toBe(one + seeds);
+    const verdict = 'LocAteR minus baseline at step 50, the last that both have: −0.03 bits per byte';
+    const band = ' the band of 5 seeds';
+    expect(verdictsOf([baseline, locater], new Map())[0]!.text).toBe(verdict);
+    expect(verdictsOf([baseline, locater], spreads)[0]!.text).toBe(`${verdict}, outside${band}`);
+    const [level] = verdictsOf([baseline, { ...locater, rows: baseline.rows }], spreads);
+    expect(level!.text).toBe(`LocAteR minus baseline at step 100: 0 bits per byte, inside${band}`);
   });
 
   test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {
@@ -76,8 +84,8 @@ describe('the text of a comparison', () => {
       rows: [row(0, { bits_per_byte: 8, bigram_bits: bigram }), row(50, { bits_per_byte: loss, bigram_bits: bigram })],
     });
     const sentence =
-      'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention, ' +
-      'with this seed: high.';
+      'A table of bigrams, which has no attention, reaches 3.48 bits per byte on the same text; ' +
+      'the loss of high is above that.';
     expect(warningsText([at('low', 3.4, 3.48), at('high', 3.5, 3.48)])).toContain(sentence);
     expect(warningsText([at('low', 3.4, 3.48)])).toBe('');
     expect(warningsText([at('high', 3.5, NaN)])).toBe('');
@@ -195,20 +203,26 @@ test('names of methods that act on some heads or steps say on how many', () => {
   }
 });
 
-test('a method has one place among the series in every figure, and no two share one', () => {
-  const [runs, rates] = [
-    ['none', 'locater-frobenius', 'locater', 'no-attention'],
-    ['none', 'frobenius-m1', 'initial-m1', 'initial-m1-half', 'warmup-clip', 'capped-growth'],
-  ].map(placesOf);
-  expect(runs.slice(0, 3)).toEqual([0, 2, 1]);
-  expect(rates.slice(0, 2)).toEqual([0, 2]);
-  const named = ['none', 'locater', 'locater-frobenius', 'locater-effective', 'sigma-reparam', 'qk-decay'];
-  expect(placesOf([...named, 'initial-m1', 'warmup-clip'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  for (const places of [runs, rates, placesOf(['qk-decay', 'locater-random', 'locater-covariance'])]) {
-    expect(new Set(places).size).toBe(places.length);
+const coloursOf = (methods: string[]) => looksOf(methods).map(({ colour }) => colour);
+
+test('a method has one colour in every figure, its variants have it too, and no two lines of a figure are alike', () => {
+  const kinds = Object.keys(regularizers);
+  const strengths = ['none', 'locater', 'locater-frobenius', 'locater-effective', 'no-attention'];
+  const paths = ['metric-k2', 'metric-k0', 'metric-k4', 'frobenius-k2', 'effective-k2', 'temperature'];
+  const rates = ['none', 'frobenius-m1', 'initial-m1', 'initial-m1-half', 'warmup-clip'];
+  const chosen = Object.keys(METHOD_NAMES).filter((method) => !rates.includes(method));
+  for (const drawn of [kinds, strengths, paths, ...chosen.map((method) => [...rates, method])]) {
+    const looks = looksOf(drawn).map(({ colour, dash }) => `${colour} ${dash}`);
+    expect(new Set(looks).size, drawn.join()).toBe(drawn.length);
+    expect(drawn.map(colourOfMethod)).toEqual(coloursOf(drawn)); // all have a family
   }
-  const atEqualDeviation = placesOf(['metric-k2', 'metric-k0', 'metric-k4', 'frobenius-k2', 'effective-k2']);
-  expect(atEqualDeviation.slice(3)).toEqual(placesOf(['locater-frobenius', 'locater-effective']));
+  expect(new Set(coloursOf(kinds)).size).toBe(kinds.length);
+  expect(coloursOf(paths)).toEqual([
+    ...Array.from({ length: 3 }, () => colourOfMethod('locater-covariance')),
+    ...coloursOf(['locater-frobenius', 'locater-effective', 'no-attention']),
+  ]);
+  expect(colourOfMethod('initial-m1-half')).toBe(colourOfMethod('initial-m1'));
+  expect(colourOfMethod('muted')).toBeUndefined();
 });
 
 test('numbers of runs have commas between thousands', () => {

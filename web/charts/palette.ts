@@ -63,24 +63,17 @@ export const series = [1, 2, 3, 4, 5, 6, 7, 8].map((place) => `var(--series-${pl
 /** Dashes that part the same lines without colour. */
 export const dashes = ['', '7 4', '2 4', '9 3 2 3', '14 4', '4 2', '1 3', '10 2 2 2'];
 
+/** A line among those that are compared. */
+export interface LineLook {
+  colour: string;
+  dash: string;
+}
+
 /**
- * The places among the series of what has one colour in all figures, by subject. Lines without a name here are told
- * apart in their own figure alone.
+ * The places among the series of what has one colour in all figures, by subject; those of training methods are in
+ * `web/chapters/train/method-lines.ts`. Lines without a name here are told apart in their own figure alone.
  */
-export const PLACES = {
-  method: {
-    none: 0,
-    locater: 1,
-    'locater-frobenius': 2,
-    'frobenius-m1': 2,
-    'frobenius-k2': 2,
-    'locater-effective': 3,
-    'effective-k2': 3,
-    'sigma-reparam': 4,
-    'qk-decay': 5,
-    'initial-m1': 6,
-    'warmup-clip': 7,
-  },
+const PLACES = {
   /** The variance that a form of LocAteR penalizes has the colour of that form. */
   variance: { trace: 1, frobenius: 2 },
   /** The theory, whose softmax is clipped, and the exact softmax. */

@@ -1,12 +1,12 @@
 // The figure of the experiment at equal deviation of the logits.
 import { short } from '../../../charts/format';
-import { fieldRamp, series, stripOf } from '../../../charts/palette';
+import { fieldRamp, stripOf } from '../../../charts/palette';
 import { dot } from '../../../charts/plot';
 import { finiteCell } from '../../../charts/table';
 import { fieldsOf, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
 import { ends, lineLegend, linesPanel, type Panel, type Size, type Value } from '../experiments/panels';
 import { meansText, runsText, signed } from '../experiments/rows';
-import { placesOf } from '../methods';
+import { looksOf } from '../method-lines';
 import { deviationPaths, pathName, verdictsText, type DeviationPoint } from './words';
 
 /** Pixels of the panel on a wide page and on a phone. */
@@ -41,7 +41,7 @@ export const equalDeviationFigure: PanelsDescription<Map<string, DeviationPoint[
     return {
       columns: 1,
       height,
-      names: lineLegend(paths.map(pathName), width, [share], placesOf(paths)),
+      names: lineLegend(paths.map(pathName), width, [share], looksOf(paths)),
       panels: [panel({ width, height }, paths, shown)],
     };
   },
@@ -78,14 +78,14 @@ function panel(
     size,
     x: { domain: [0, 1.05], label: 'deviation of the logits over the baseline’s →', ticks: [0, 0.25, 0.5, 0.75, 1] },
     y: { domain: [low - room, high + room] },
-    lines: placesOf(paths).map((place, i) => ({ name: pathName(paths[i]), place, points: rows.get(paths[i])! })),
-    above: placesOf(paths).map((place, i) =>
+    lines: looksOf(paths).map((look, i) => ({ name: pathName(paths[i]), look, points: rows.get(paths[i])! })),
+    above: looksOf(paths).map(({ colour }, i) =>
       dot(rows.get(paths[i])!, {
         x: 'deviation',
         y: 'cost',
         r: 4.5,
         fill: ({ share }: DeviationPoint) => `rgb(${ramp(Math.max(0, share)).join(' ')})`,
-        stroke: series[place],
+        stroke: colour,
         strokeWidth: 1.5,
         ariaDescription: 'biases’ share',
       }),

@@ -2,7 +2,7 @@ import { short, tick } from '../../../charts/format';
 import { series } from '../../../charts/palette';
 import { text } from '../../../charts/plot';
 import { fieldsOf, tableOf, type ChosenExperiment, type PanelsDescription, type Shown } from '../experiments/figure';
-import { lineLegend, linesPanel, MARGINS, NARROW, type Panel, type Size } from '../experiments/panels';
+import { lineLegend, linesPanel, lookAt, MARGINS, NARROW, type Panel, type Size } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { escapesOf, groupName, pairedText, thresholdOf, type Escape } from './words';
 
@@ -86,7 +86,7 @@ function panel(
     grid: SHARES,
     lines: scales.map((scale, at) => ({
       name: `s = ${tick(scale)}`,
-      place: at,
+      look: lookAt(at),
       points: points.filter((it) => it.scale === scale),
     })),
     above: scales.map((scale, at) =>

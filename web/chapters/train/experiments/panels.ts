@@ -1,8 +1,8 @@
 // What the panels of the figures of experiments have in common.
 import type { DotOptions, Markish, ScaleOptions } from '@observablehq/plot';
 import { padded, tick } from '../../../charts/format';
-import { legend, lineEntry, type Entry } from '../../../charts/legend';
-import { dashes, series } from '../../../charts/palette';
+import { legend, type Entry } from '../../../charts/legend';
+import { dashes, series, type LineLook } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { chart, compose, dot, gridY, line, link, ruleX, ruleY, text, type Chart } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
@@ -36,16 +36,25 @@ export const HOLLOW: Entry = {
   colours: ['currentColor'],
 };
 
-/**
- * A legend of lines in the colours and dashes of these places of the series, and what else it has, so many pixels wide.
- */
+/** The look of the i-th line of a figure whose lines are no methods. */
+export const lookAt = (i: number): LineLook => ({ colour: series[i], dash: dashes[i] });
+
+/** The legend entry of a line. */
+export const lineOf = (text: string, { colour, dash }: LineLook): Entry => ({
+  text,
+  kind: 'line',
+  colours: [colour],
+  dash,
+});
+
+/** A legend of lines, and what else it has, so many pixels wide. */
 export function lineLegend(
   texts: readonly string[],
   width: number,
   more: readonly Entry[] = [],
-  places: readonly number[] = [...texts.keys()],
+  looks: readonly LineLook[] = texts.map((_, i) => lookAt(i)),
 ) {
-  return legend([...texts.map((text, i) => lineEntry(text, places[i])), ...more], 0, width);
+  return legend([...texts.map((text, i) => lineOf(text, looks[i])), ...more], 0, width);
 }
 
 /** Dots at means, hollow where a test found no difference from the baseline. */
@@ -200,10 +209,10 @@ export function valueOf({ mean, error, p }: Tested): Value {
   return { mean, p, ends: Number.isFinite(error) ? [mean - BARS * error, mean + BARS * error] : null };
 }
 
-/** A line through means, at a place among the series. */
+/** A line through means. */
 interface PanelLine<Point> {
   name: string;
-  place: number;
+  look: LineLook;
   points: readonly Point[];
 }
 
@@ -244,15 +253,15 @@ export function linesPanel<Point>({
   const points = of.points ?? [...lines.flatMap((it) => it.points), ...others.flat()];
   const unnamed = others.flatMap((list, z) => list.map((point) => ({ x: x(point), y: mean(point), z })));
   const faint = { stroke: 'currentColor', strokeOpacity: 0.2, strokeWidth: 1, ariaDescription: 'other methods' };
-  const lineMarks = lines.flatMap(({ name, place, points: own }) => {
-    const stroke = series[place];
+  const lineMarks = lines.flatMap(({ name, look, points: own }) => {
+    const stroke = look.colour;
     const bars = own.flatMap((point) => {
       const { ends: bar } = of.value(point);
       return bar ? { x: x(point), low: bar[0], high: bar[1] } : [];
     });
     const bar = { x1: 'x', x2: 'x', y1: 'low', y2: 'high', stroke, strokeWidth: 1.5, ariaDescription: 'error bars' };
     return [
-      line(own, { x, y: mean, stroke, strokeWidth: 2, strokeDasharray: dashes[place], ariaDescription: name }),
+      line(own, { x, y: mean, stroke, strokeWidth: 2, strokeDasharray: look.dash, ariaDescription: name }),
       link(bars, bar),
       meanMark(own, { x, y: mean, ...(of.r && { r: of.r }) }, of.value, stroke, `${name}, mean`),
     ];

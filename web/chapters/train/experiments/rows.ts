@@ -1,5 +1,5 @@
 import { count } from '../../../charts/format';
-import { methodName } from '../methods';
+import { methodName } from '../method-lines';
 import { meanErrorOf, type Comparison, type MeanError, type PublishedResults } from './results';
 
 /** A mean over runs with its difference from the baseline, over the seeds that both have; NaN for none. */

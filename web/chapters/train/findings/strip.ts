@@ -1,7 +1,7 @@
 // Charts of one line: values with their intervals on an axis, one beside each finding and each verdict.
-import { colourOf, PLACES } from '../../../charts/palette';
 import { element } from '../../../charts/picture';
 import { child } from '../../../ui/dom';
+import { colourOfMethod } from '../method-lines';
 
 /** A value on the axis: with an interval a bar, hollow where it is of a recorded run. */
 interface StripPoint {
@@ -53,16 +53,12 @@ function numbersIn(text: string): number[] {
   return / of /.test(text) ? [numbers[0] / numbers[1]] : numbers;
 }
 
-/** The colour of a method, or of the page by its name. */
-function colourOfPoint(name: string): string {
-  return name in PLACES.method ? colourOf('method', name as keyof typeof PLACES.method) : `var(--${name})`;
-}
-
 /** Draws the chart of each finding from the numbers of its text. */
 export function drawFindings(list: Element): void {
   for (const item of list.querySelectorAll<HTMLElement>('[data-domain]')) {
     const points = [...item.querySelectorAll<HTMLElement>('[data-point]')].map((place): StripPoint => {
-      const colour = colourOfPoint(place.dataset.point!);
+      const name = place.dataset.point!;
+      const colour = colourOfMethod(name) ?? `var(--${name})`;
       place.style.setProperty('--run', colour);
       const [value, ...interval] = numbersIn(place.textContent);
       return { value, colour, ...(interval.length === 2 && { interval: [interval[0], interval[1]] }) };

@@ -14,7 +14,7 @@ import {
 } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { claimText, differenceText, meansText, methodsOf, runsText, type MethodRow } from '../experiments/rows';
-import { methodName } from '../methods';
+import { methodName } from '../method-lines';
 
 const CLAIMED = 'locater-frobenius';
 /** Pixels from one method to the next. */

@@ -24,11 +24,10 @@ const CURVES = [
   { name: 'loss', measure: 'bits_per_byte', least: [Infinity, -Infinity], most: [-Infinity, 8], title: 'loss' },
   { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
 ] as const;
-/** In the place of a generated text: before the first step, and of a model that generates none. */
-const BEFORE = 'Generated text: –';
+/** In the place of a generated text, of a model that generates none. */
 const MASKED = 'A model of masked tokens does not continue a text.';
-/** Pixels of a small chart. */
-const [WIDTH, HEIGHT] = [180, 66];
+/** Pixels of a small chart, and its height in the place of a text. */
+const [WIDTH, HEIGHT, TALL] = [180, 66, 160];
 
 /** The places on the page of what is shown of a run. */
 interface Card {
@@ -78,12 +77,15 @@ export class RunCards {
   /** Draws the curves and what is known of the runs. */
   draw(): void {
     const styles = stylesOf(this.shown.all);
+    const height = this.comparison.idle ? TALL : HEIGHT;
     for (const card of this.cards) {
       const style = styles.find(({ run }) => run.kind === card.kind);
       const recorded = style?.run.recorded ? style.run.rows.at(-1) : undefined;
       card.recorded.hidden = !recorded;
       card.recorded.textContent = recorded ? `recorded, ${count(recorded.step)} steps` : '';
-      CURVES.forEach((curve, i) => card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles) : [])));
+      CURVES.forEach((curve, i) =>
+        card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles, height) : [])),
+      );
     }
   }
 
@@ -104,7 +106,7 @@ export class RunCards {
     }
     for (const run of runs) {
       this.tell(run);
-      if (!run.checkpoint) this.say(run, '', run.training.objective === 'next' ? BEFORE : MASKED);
+      if (!run.checkpoint) this.say(run, '', run.training.objective === 'next' ? '' : MASKED);
     }
     this.draw();
   }
@@ -155,9 +157,10 @@ export class RunCards {
       }
       if (evaluated) {
         const [{ value }] = rowsOf(evaluated.rows, training);
-        const numbers = `${listed(value.bits_per_byte)} bits per byte, entropy ${listed(value.entropy)}`;
+        const numbers = `loss ${listed(value.bits_per_byte)} bits per byte, entropy ${listed(value.entropy)}`;
         const said = generated ? new TextDecoder().decode(generated.text) : MASKED;
-        this.say(run, `Step ${count(saved)}, ${interventions[intervention]}: ${numbers}`, said);
+        const how = intervention === 'none' ? '' : `, ${interventions[intervention]}`;
+        this.say(run, `Checkpoint at step ${count(saved)}${how}: ${numbers}`, said);
       }
       this.problem.textContent = '';
     } catch (error) {
@@ -182,7 +185,6 @@ export class RunCards {
     const card = this.cardOf(run);
     if (!card) return;
     card.measured.textContent = measured;
-    card.text.classList.toggle('absent', text === BEFORE);
     card.text.textContent = text;
   }
 }
@@ -206,6 +208,7 @@ function curveOf(
   { name, measure, least, most, title }: (typeof CURVES)[number],
   style: RunStyle,
   styles: RunStyle[],
+  height: number,
 ): Element[] {
   const last = style.run.rows.at(-1);
   const points = (rows: Row[]) => thinned(rows).map(({ step, value }): [number, number] => [step, value[measure]]);
@@ -213,9 +216,9 @@ function curveOf(
   const panel = { title, main: measure, least: [...least] as [number, number], most: [...most] as [number, number] };
   const [low, high] = rangeOf(panel, all.flatMap(settled));
   const [, end] = stepsOf(styles);
-  const svg = element('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
+  const svg = element('svg', { viewBox: `0 0 ${WIDTH} ${height}`, 'aria-hidden': 'true' });
   const place = ([step, value]: [number, number]) => {
-    const y = HEIGHT - 2 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (HEIGHT - 4);
+    const y = height - 2 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (height - 4);
     return [Number(((step / end) * WIDTH).toFixed(1)), Number(y.toFixed(1))];
   };
   for (const [i, other] of styles.entries()) {

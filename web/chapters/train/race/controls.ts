@@ -152,7 +152,8 @@ export class RunControls {
     const { playing, done } = comparison;
     this.play.textContent = playing ? 'Pause' : 'Play';
     this.play.disabled = done;
-    this.first.hidden = comparison.begun || playing;
+    this.first.hidden = !comparison.idle;
+    this.host.classList.toggle('idle', comparison.idle);
     this.advance.disabled = done || playing;
     if (!run) this.build();
     for (const { kind, all } of this.buttons) {

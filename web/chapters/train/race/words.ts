@@ -61,10 +61,10 @@ function aboveBigrams(runs: readonly JudgedRun[]): string {
   const above = ends.filter(({ value }) => value.bits_per_byte > value.bigram_bits);
   if (above.length === 0) return '';
   const level = short(above[0].value.bigram_bits);
-  const names = above.map(({ name }) => name).join(', ');
+  const names = above.map(({ name }) => name).join(' and of ');
   return (
-    `Above the loss of a bigram table on the same text (${level} bits per byte), which needs ` +
-    `no attention, with this seed: ${names}.`
+    `A table of bigrams, which has no attention, reaches ${level} bits per byte on the same text; ` +
+    `the loss of ${names} is above that.`
   );
 }
 
@@ -165,9 +165,15 @@ export function verdictsOf(runs: readonly JudgedRun[], spreads: ReadonlyMap<stri
     const pair = baseline && run !== baseline ? lastTogether(run.rows, baseline.rows) : null;
     if (!pair) return [];
     const loss = pair[0].value.bits_per_byte - pair[1].value.bits_per_byte;
+    const { step } = pair[0];
+    // The cards show the last step of each run, which may be another one.
+    const isLast = [run, baseline!].every(({ rows }) => rows.at(-1)!.step === step);
+    const at = `step ${count(step)}${isLast ? '' : ', the last that both have'}`;
     const spread = spreads.get(run.kind);
-    const band = spread ? `; band: ${spread.seeds} seeds` : '';
-    const text = `${run.name} minus baseline: ${signed(loss)} bits per byte${band}`;
+    const [low, high] = spread?.loss ?? [NaN, NaN];
+    const where = loss < low || loss > high ? 'outside' : 'inside';
+    const band = spread ? `, ${where} the band of ${spread.seeds} seeds` : '';
+    const text = `${run.name} minus baseline at ${at}: ${signed(loss)} bits per byte${band}`;
     return [{ kind: run.kind, loss, text, ...(spread && { band: spread.loss }) }];
   });
 }

@@ -21,7 +21,7 @@ import {
 } from '../experiments/panels';
 import { FINAL_LOSS } from '../experiments/picker';
 import { claimText, differenceText, meansText, methodsOf, runsText, type MethodRow } from '../experiments/rows';
-import { methodName, placesOf } from '../methods';
+import { looksOf, methodName } from '../method-lines';
 import { ratesOf, reachedLevels, sensitivitiesOf } from './words';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
@@ -76,7 +76,7 @@ export const ratesFigure: PanelsDescription<Methods> = {
     return {
       columns,
       height,
-      names: lineLegend(named.map(methodName), width, [HOLLOW], placesOf(named)),
+      names: lineLegend(named.map(methodName), width, [HOLLOW], looksOf(named)),
       panels: [
         panel('final loss, bits per byte', size, 'loss', named, shown),
         panel('attention entropy', size, 'entropy', named, shown),
@@ -131,7 +131,7 @@ function panel(
     x: { type: 'log', domain, label: 'learning rate →', ticks: apart(rates, scale) },
     y: { nice: true },
     below: value === 'loss' ? referenceMarks(results.references) : [],
-    lines: placesOf(named).map((place, i) => ({ name: methodName(named[i]), place, points: pointsOf(named[i]) })),
+    lines: looksOf(named).map((look, i) => ({ name: methodName(named[i]), look, points: pointsOf(named[i]) })),
     others: [...methods.keys()].filter((method) => !named.includes(method)).map(pointsOf),
     place: ({ rate }) => rate,
     value: (point) => valueOf(point[value]),

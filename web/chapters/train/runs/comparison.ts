@@ -70,6 +70,11 @@ export class RunComparison {
     return this.runs.every((run) => run.done);
   }
 
+  /** No run has begun or is about to. */
+  get idle(): boolean {
+    return !this.begun && !this.playing;
+  }
+
   /** What the runs learn from, which stays the same until a reset; one that did not come is asked for again. */
   get learned(): Promise<Uint8Array> {
     const text = (this.text ??= this.load());

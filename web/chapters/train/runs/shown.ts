@@ -1,9 +1,11 @@
 import type { Entry } from '../../../charts/legend';
-import { dashes, series } from '../../../charts/palette';
+import type { LineLook } from '../../../charts/palette';
 import type { Regularizer } from '../../../engine/protocol';
 import { loadJson, type ShippedFile } from '../../../engine/shipped';
 import asset from '../../../generated/sample-runs.json?shipped';
-import { placesOf, regularizers } from '../methods';
+import { lineOf } from '../experiments/panels';
+import { looksOf } from '../method-lines';
+import { regularizers } from '../methods';
 import { trainingOf, trainView } from '../state';
 import type { RunComparison } from './comparison';
 import type { Row } from './log';
@@ -62,25 +64,22 @@ export class ShownRuns {
 }
 
 /** How a run styles wherever it is drawn. */
-export interface RunStyle {
+export interface RunStyle extends LineLook {
   run: ShownRun;
   name: string;
-  colour: string;
-  dash: string;
 }
 
 /** Runs with the colours and dashes of their regularizers. */
 export function stylesOf(runs: readonly ShownRun[]): RunStyle[] {
-  const places = placesOf(runs.map(({ kind }) => kind));
+  const looks = looksOf(runs.map(({ kind }) => kind));
   return runs.map((run, i) => ({
     run,
     name: regularizers[run.kind] + (run.recorded ? ' (recorded)' : ''),
-    colour: series[places[i]],
-    dash: dashes[places[i]],
+    ...looks[i],
   }));
 }
 
 /** Legend entries of the runs. */
 export function runEntries(styles: RunStyle[]): Entry[] {
-  return styles.map(({ name, colour, dash }) => ({ text: name, kind: 'line' as const, colours: [colour], dash }));
+  return styles.map((style) => lineOf(style.name, style));
 }

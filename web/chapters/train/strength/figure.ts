@@ -1,5 +1,4 @@
 import { short, tick } from '../../../charts/format';
-import { dashes, series } from '../../../charts/palette';
 import { ruleY, text } from '../../../charts/plot';
 import { RUN_COLUMNS, tableOf, testedColumns, type PanelsDescription, type Shown } from '../experiments/figure';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../experiments/panels';
 import type { PublishedResults } from '../experiments/results';
 import { differenceText, meansText, runsText } from '../experiments/rows';
-import { placesOf } from '../methods';
+import { looksOf } from '../method-lines';
 import {
   cutOf,
   formName,
@@ -69,7 +68,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
       panel('perplexity', biases, size, shown),
       panel('entropy', biases, size, shown),
     ]);
-    return { columns, height, names: lineLegend(forms.map(formName), width, [HOLLOW], placesOf(forms)), panels };
+    return { columns, height, names: lineLegend(forms.map(formName), width, [HOLLOW], looksOf(forms)), panels };
   },
   caption: ({ rows: { points } }) => [strengthText(points), meansText(points)],
   unit: '(perplexity)',
@@ -126,16 +125,16 @@ function panel(
     },
     y: { domain: [low - room, top], ticks: 4 },
     below: value === 'perplexity' ? referenceMarks(results.references, [low - room, top]) : [],
-    lines: placesOf(forms).map((place, i) => ({
+    lines: looksOf(forms).map((look, i) => ({
       name: formName(forms[i]),
-      place,
+      look,
       points: points.filter((it) => it.form === forms[i] && mean(it) <= cut),
     })),
-    above: placesOf(forms).flatMap((place, i) => {
+    above: looksOf(forms).flatMap(({ colour, dash }, i) => {
       const formPoints = points.filter(({ form }) => form === forms[i]);
       // Without a strength, a method is a line to compare the others with.
       const compared = formPoints.filter((it) => it.strength === null && mean(it) <= cut);
-      const look = { stroke: series[place], strokeWidth: 2, strokeDasharray: dashes[place] };
+      const look = { stroke: colour, strokeWidth: 2, strokeDasharray: dash };
       return [
         ruleY(compared, { y: mean, ...look, ariaDescription: formName(forms[i]) }),
         text(
@@ -144,7 +143,7 @@ function panel(
             x: ({ strength }: StrengthPoint) => places.of(strength),
             y: top,
             text: (it: StrengthPoint) => short(mean(it)),
-            fill: series[place],
+            fill: colour,
             fontWeight: 600,
             fontSize: size.width < NARROW ? 10 : 12,
             lineAnchor: 'top' as const,
