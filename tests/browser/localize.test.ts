@@ -47,46 +47,49 @@ const wordsInSight = (page: Page) =>
     return text.split(/\s+/).filter((word) => /\p{L}{2}/u.test(word)).length;
   });
 
-test('on load the variance runs once from a large one to a small one, and the first screen has few words', async () => {
-  const { page, errors } = await visit(browser, 'about:blank', { ...LAPTOP, settle: false });
-  // In the page: looks from outside come late on a busy machine.
-  await page.addInitScript(() => {
-    const seen = new Set<number>();
-    const look = () => {
-      const control = document.querySelector<HTMLInputElement>('#field-localize-variance');
-      if (control) seen.add(Number(control.value));
-      requestAnimationFrame(look);
-    };
-    look();
-    Object.assign(window, { seen });
-  });
-  await page.goto(`${host.address}#localize`);
-  await expect.poll(() => page.locator('#field-localize-variance').inputValue(), { timeout: 30_000 }).toBe('0.001');
-  const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<number> }).seen]);
-  expect(Math.max(...seen)).toBeGreaterThan(10);
-  expect(seen.length).toBeGreaterThan(4);
-  const reading = page.locator('#figure-lead [data-mark="reading"]');
-  await expect.poll(() => reading.textContent()).toMatch(/^L = 0\.475/);
-  await expect.poll(() => new URL(page.url()).hash).toBe('#localize?variance=0.001');
-  await settled(page, 'lead');
-  await page.evaluate(() => scrollTo(0, 0));
-  expect(await wordsInSight(page)).toBeLessThanOrEqual(120);
-  // A word stands at the handle until a hand takes it.
-  const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
-  expect(await handle.getAttribute('class')).toContain('hint');
-  await handle.focus();
-  expect(await handle.getAttribute('class')).not.toContain('hint');
-  // One curve, no heads, no simulations; the cells of the row have the theory's rho as their heights.
-  for (const mark of ['heads of the sample', 'simulation, mean 0.25', 'row entropies'])
-    expect(await page.locator(`#figure-lead [data-mark="${mark}"] *`).count(), mark).toBe(0);
-  const cells = page.locator('#figure-lead [data-mark="propagation probability, theory"] rect');
-  const heights = await cells.evaluateAll((all) => all.map((it) => Number(it.getAttribute('height'))));
-  const keys = (await csv(page, 'lead')).filter(({ kind }) => kind === 'key').map((row) => Number(row.rho_theory));
-  expect(heights.length).toBe(48);
-  const whole = Math.max(...heights) / Math.max(...keys);
-  heights.forEach((height, i) => expect(Math.abs(height - whole * keys[i]!)).toBeLessThan(0.2));
-  expect(errors).toEqual([]);
-});
+test.each([LAPTOP, { viewport: { width: 1440, height: 900 } }])(
+  'on load the variance runs once, and the first screen has few words: $viewport.width pixels',
+  async ({ viewport }) => {
+    const { page, errors } = await visit(browser, 'about:blank', { viewport, settle: false });
+    // In the page: looks from outside come late on a busy machine.
+    await page.addInitScript(() => {
+      const seen = new Set<number>();
+      const look = () => {
+        const control = document.querySelector<HTMLInputElement>('#field-localize-variance');
+        if (control) seen.add(Number(control.value));
+        requestAnimationFrame(look);
+      };
+      look();
+      Object.assign(window, { seen });
+    });
+    await page.goto(`${host.address}#localize`);
+    await expect.poll(() => page.locator('#field-localize-variance').inputValue(), { timeout: 30_000 }).toBe('0.001');
+    const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<number> }).seen]);
+    expect(Math.max(...seen)).toBeGreaterThan(10);
+    expect(seen.length).toBeGreaterThan(4);
+    const reading = page.locator('#figure-lead [data-mark="reading"]');
+    await expect.poll(() => reading.textContent()).toMatch(/^L = 0\.475/);
+    await expect.poll(() => new URL(page.url()).hash).toBe('#localize?variance=0.001');
+    await settled(page, 'lead');
+    await page.evaluate(() => scrollTo(0, 0));
+    expect(await wordsInSight(page)).toBeLessThanOrEqual(120);
+    // A word stands at the handle until a hand takes it.
+    const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
+    expect(await handle.getAttribute('class')).toContain('hint');
+    await handle.focus();
+    expect(await handle.getAttribute('class')).not.toContain('hint');
+    // One curve, no heads, no simulations; the cells of the row have the theory's rho as their heights.
+    for (const mark of ['heads of the sample', 'simulation, mean 0.25', 'row entropies'])
+      expect(await page.locator(`#figure-lead [data-mark="${mark}"] *`).count(), mark).toBe(0);
+    const cells = page.locator('#figure-lead [data-mark="propagation probability, theory"] rect');
+    const heights = await cells.evaluateAll((all) => all.map((it) => Number(it.getAttribute('height'))));
+    const keys = (await csv(page, 'lead')).filter(({ kind }) => kind === 'key').map((row) => Number(row.rho_theory));
+    expect(heights.length).toBe(48);
+    const whole = Math.max(...heights) / Math.max(...keys);
+    heights.forEach((height, i) => expect(Math.abs(height - whole * keys[i]!)).toBeLessThan(0.2));
+    expect(errors).toEqual([]);
+  },
+);
 
 test('a hand stops the run of the variance; without movement the page opens at its end', async () => {
   const { page } = await visit(browser, `${host.address}#localize`, { ...LAPTOP, settle: false });

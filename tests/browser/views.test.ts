@@ -115,6 +115,34 @@ test.each([
   expect(await top()).toBeLessThan(450);
 });
 
+test.each([
+  ['localize', 'self-attention', 1280],
+  ['train', 'published', 1280],
+  ['model', 'token-metric', 390],
+] as const)(
+  'a link in %s to %s unfolds it, with its title below the header, at a width of %i',
+  async (view, id, width) => {
+    const { page } = await visit(browser, `${host.address}#${view}`, { viewport: { width, height: 800 } });
+    const link = page.locator(`#${view} a[href="#figure-${id}"]`).first();
+    const fold = page.locator('details.folded', { has: page.locator(`#figure-${id}`) });
+    await expect.poll(() => fold.count()).toBe(1);
+    for (const from of ['above', 'below']) {
+      await fold.evaluate((it: HTMLDetailsElement) => (it.open = false));
+      await page.evaluate((it) => scrollTo(0, it === 'above' ? 0 : document.body.scrollHeight), from);
+      await link.evaluate((it: HTMLAnchorElement) => it.click());
+      const below = async () =>
+        (await fold
+          .locator('summary')
+          .first()
+          .evaluate((it) => it.getBoundingClientRect().top)) -
+        (await page.locator('.masthead').evaluate((it) => it.getBoundingClientRect().bottom));
+      await expect.poll(() => fold.evaluate((it: HTMLDetailsElement) => it.open)).toBe(true);
+      await expect.poll(below, PATIENCE).toBeGreaterThanOrEqual(0);
+      await expect.poll(below, PATIENCE).toBeLessThan(400);
+    }
+  },
+);
+
 test('a preset goes to its figure, says what it shows and leaves other views alone', async () => {
   const { page } = await visit(browser, `${host.address}#${QUICK}&mean=0.5&head=sample:2.5`);
   await showView(page, 'localize');

@@ -6,7 +6,7 @@ import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/loca
 import { correlationsHtml } from '../../web/chapters/localize/correlations/words.ts';
 import { PASSAGE } from '../../web/chapters/model/reading/reading.ts';
 import { modelView } from '../../web/chapters/model/state.ts';
-import { written } from '../../web/chapters/presets.ts';
+import { short } from '../../web/charts/format.ts';
 import { fixed } from '../../web/charts/format.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
 import predictorLevels from '../../web/generated/predictor-levels.json' with { type: 'json' };
@@ -107,8 +107,8 @@ describe('the heads of the sample', () => {
     ratios.sort((a, b) => a - b);
     const { median, least, most } = values.heads.normality;
     expect(values.heads.count).toBe(ratios.length);
-    expect(written(median)).toBe(written((ratios[35]! + ratios[36]!) / 2));
-    expect([least, most].map(written)).toEqual([ratios[0]!, ratios[71]!].map(written));
+    expect(short(median)).toBe(short((ratios[35]! + ratios[36]!) / 2));
+    expect([least, most].map(short)).toEqual([ratios[0]!, ratios[71]!].map(short));
     expect(median).toBeGreaterThan(5); // far from normal
   });
 

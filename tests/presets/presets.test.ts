@@ -6,7 +6,8 @@ import { stackOf, type State as StackState } from '../../web/chapters/collapse/s
 import { PASSAGE } from '../../web/chapters/model/reading/reading.ts';
 import { localizeFacts } from '../../web/chapters/localize/lead/words.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
-import { pathsIn, PRESETS, valueText, written } from '../../web/chapters/presets.ts';
+import { short } from '../../web/charts/format.ts';
+import { pathsIn, PRESETS, valueText } from '../../web/chapters/presets.ts';
 import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
 import { stampOf } from '../../web/chapters/uses/lab.ts';
 import { LABS } from '../../web/chapters/uses/labs.ts';
@@ -101,16 +102,16 @@ test('a number with an error is shown with two standard errors', () => {
   const shown = valueText('uses.penalty.most.sparse').replaceAll('\u00a0', ' ');
   expect(shown).toBe(withError(sparse, sparse_error));
   expect(shown).toContain(' ± ');
-  expect(valueText('uses.waiver.sinks')).toBe(written(values.uses.waiver.sinks));
+  expect(valueText('uses.waiver.sinks')).toBe(short(values.uses.waiver.sinks));
 });
 
 /** Asserts that the page shows the number that the command line computes. */
 function expectShown(view: ViewName, path: string, all: Numbers): void {
   const value = valueAt(all, path);
-  const shown = written(valueAt((values as Numbers)[view] as Numbers, path));
+  const shown = short(valueAt((values as Numbers)[view] as Numbers, path));
   // Residuals that are nothing but rounding differ between machines.
   if (value !== 0 && Math.abs(value) < 1e-9) expect(shown).toMatch(/10⁻/);
-  else expect(`${path} ${shown}`).toBe(`${path} ${written(value)}`);
+  else expect(`${path} ${shown}`).toBe(`${path} ${short(value)}`);
 }
 
 describe.each([

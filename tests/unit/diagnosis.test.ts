@@ -29,7 +29,7 @@ test('localized heads, means near zero and the largest bound are counted and nam
   const said = diagnosisOf(heads, found(null));
   expect(said).toContain('At T = 24 the theory predicts from the weights alone that 2 of 3 heads localize.');
   expect(said).toContain('2 heads have a mean near zero');
-  expect(said).toContain(', 1 of which is predicted to localize.');
+  expect(said).toContain('; of these, 1 localizes by the theory.');
   expect(said).toContain('The logits of layer 1, head 0 have the largest bound, 30.');
   expect(said).not.toContain('level');
 });

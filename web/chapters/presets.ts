@@ -1,3 +1,4 @@
+import { short } from '../charts/format';
 import { withError } from '../charts/with-error';
 import values from '../generated/preset-values.json';
 import type { Values } from '../state/control';
@@ -18,15 +19,6 @@ export const PRESETS = {
   uses: LABS.flatMap(({ figure, presets }) => presets.map((preset) => ({ figure, state: {}, ...preset }))),
 };
 
-/** A number as a sentence writes it: two digits, three from 1 on, and powers of ten where it is small. */
-export function written(value: number): string {
-  const size = Math.abs(value);
-  if (size === 0 || size >= 0.001) return String(Number(value.toPrecision(size < 1 ? 2 : 3))).replace('-', '−');
-  const exponent = Math.floor(Math.log10(Math.abs(value)));
-  const digits = [...String(-exponent)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
-  return `${Number((value / 10 ** exponent).toPrecision(2))}·10⁻${digits}`;
-}
-
 /** What the file of values has at a path such as collapse.pure.residual.12. */
 function found(path: string): unknown {
   let at: unknown = values;
@@ -45,7 +37,7 @@ export function valueText(path: string): string {
   if (typeof value !== 'number') throw new Error(`no value was measured for {${path}}`);
   const error = found(`${path}_error`);
   const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
-  return typeof error === 'number' ? unbroken(withError(value, error)) : written(value);
+  return typeof error === 'number' ? unbroken(withError(value, error)) : short(value);
 }
 
 const STAMPS: Record<Stamp, string> = { holds: 'holds', half: 'half holds', fails: 'fails', open: 'open' };

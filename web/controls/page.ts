@@ -184,6 +184,7 @@ export function wirePresets(
         chosen = presets.find((preset) => preset.link === link) ?? chosen;
         page.follow(link.hash, kept);
         mark();
+        strip.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
         // A link to the next step goes with its sentence, and the focus would fall to the document.
         const next = strip.querySelector<HTMLElement>('.preset-text p:not([hidden]) a');
         if (hasFocus && link.closest('[hidden]')) next?.focus({ preventScroll: true });
@@ -204,9 +205,9 @@ export function wirePresets(
 /** Milliseconds in which a chart grows to its size after a preset is chosen. */
 const GROWING = 1500;
 
-/** Brings a chart into sight, while it grows too: on a phone a preset's sentence pushes it down. */
+/** Brings a chart's picture into sight, while it grows too: on a phone a preset's sentence pushes it down. */
 function keepInSight(chart: Element): void {
-  const sizes = new ResizeObserver(() => chart.scrollIntoView({ block: 'nearest' }));
+  const sizes = new ResizeObserver(() => chart.querySelector('svg')?.scrollIntoView({ block: 'nearest' }));
   sizes.observe(chart);
   setTimeout(() => sizes.disconnect(), GROWING);
 }

@@ -58,8 +58,8 @@ export function followViews(state: PageState): void {
   }
 }
 
-/** Whether the top of an element is in the upper half of the screen. */
+/** Whether the top of an element is in the upper half of the screen, below the header. */
 function isInSight(element: Element): boolean {
   const { top } = element.getBoundingClientRect();
-  return top >= 0 && top < innerHeight / 2;
+  return top >= child<HTMLElement>(document, '.masthead').offsetHeight && top < innerHeight / 2;
 }

@@ -75,7 +75,7 @@ export function modelEntries(registry: Model[], spots: readonly Spot[], origin?:
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
   const made = { predicted: `predicted from ${spectrum}`, measured: 'measured on text' };
   return (spots.length > 0 ? drawn : registry).map(({ key, name, heads, layers }) => ({
-    text: `${count(heads.length)} heads of ${name}, ${origin ? made[origin] : `layers 0–${layers - 1}`}`,
+    text: `${count(heads.length)} heads of ${name}, ${origin ? made[origin] : 'first to last layer'}`,
     hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),

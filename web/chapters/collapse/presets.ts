@@ -1,4 +1,5 @@
 import type { LayerMeasure } from '../../engine/protocol';
+import { count } from '../../charts/format';
 import { described } from '../../state/described';
 import type { View } from '../../state/view';
 import type { Fact, Preset } from '../shared/preset';
@@ -205,8 +206,8 @@ const presets: readonly Preset<State, Layers>[] = [
     figure: 'collapse-map',
     name: 'Add skip connection and normalization',
     text:
-      'Neither collapse occurs: after 24 layers residual {small.residual.24}, entropy {small.entropy.24}. The mean ' +
-      'keeps the residual at every variance.',
+      'Neither collapse occurs: after 24 layers the mean over stacks is {small.residual.24} for the residual and ' +
+      '{small.entropy.24} for the entropy. A mean of 1 keeps the residual at every variance.',
     state: DEEP,
     claim: ({ small, zero, enormous }) =>
       small.residual[24] > 1.4 * zero.residual[24] &&
@@ -250,7 +251,8 @@ const presets: readonly Preset<State, Layers>[] = [
 function changesOf(state: Partial<State>): string {
   const { defaults } = collapseView;
   const changed = Object.entries(state).filter(([name, value]) => defaults[name as keyof State] !== value);
-  return described(collapseView as View, Object.fromEntries(changed));
+  const settings = described(collapseView as View, Object.fromEntries(changed));
+  return settings.replace(/\d{4,}/g, (digits) => count(Number(digits)));
 }
 
 /** The presets of the chapter; those of the map list what they change. */

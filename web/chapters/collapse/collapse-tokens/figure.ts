@@ -207,7 +207,10 @@ export class CollapseTokensFigure implements Figure {
       const fate = this.fateAt(layer);
       back.setAttribute('fill', fateColour(fate));
       verdict.textContent = layer === 0 ? 'input' : `layer ${layer} of ${this.last}: ${FATE_NAMES[fate]}`;
-      const known = [`residual ${short(residual[layer])}`, ...(layer > 0 ? [`entropy ${short(entropy[layer])}`] : [])];
+      const known = [
+        `this stack: residual ${short(residual[layer])}`,
+        ...(layer > 0 ? [`entropy ${short(entropy[layer])}`] : []),
+      ];
       numbers.textContent = known.join(', ');
     };
   }

@@ -17,7 +17,7 @@ import type { HeadSpot } from '../variance/words';
 import { AXES, endsText, otherTokensText, othersText, pointsText, pointText, titleOf } from './words';
 
 /** Of the picture on a wide screen. */
-const SHAPE: Shape = { share: 0.4, least: 350, most: 500 };
+const SHAPE: Shape = { share: 0.5, least: 350, most: 600 };
 
 const PANELS = ['positions', 'spectrum', 'matrix', 'variance'] as const;
 type PanelName = (typeof PANELS)[number];
@@ -51,7 +51,7 @@ function layoutOf(width: number, height: number): Layout {
   }
   const y = POSITIONS + BELOW;
   const rest = height - y;
-  const side = Math.min(Math.round(width * 0.3), rest);
+  const side = Math.min(Math.round(width * 0.28), rest);
   const third = Math.round((width - side - 2 * GAP) / 2);
   return {
     positions: { x: 0, y: 0, width, height: POSITIONS },

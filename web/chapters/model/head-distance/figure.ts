@@ -1,4 +1,4 @@
-import { short } from '../../../charts/format';
+import { decade, short } from '../../../charts/format';
 import type { Entry } from '../../../charts/legend';
 import { MarkTip } from '../../../charts/mark-tip';
 import { series } from '../../../charts/palette';
@@ -58,7 +58,7 @@ export class HeadDistanceFigure implements Figure {
         ticks: ticksOf([1, longest]),
         tickFormat: short,
       },
-      y: { type: 'log', label: '↑ mean weight of a key', ticks: ticksOf(weights), tickFormat: short },
+      y: { type: 'log', label: '↑ mean weight of a key', ticks: ticksOf(weights), tickFormat: power },
       marks: [
         line(rotary, {
           stroke: series[1],
@@ -127,6 +127,9 @@ export class HeadDistanceFigure implements Figure {
     return `${where}: exponent of the decay and weight on the sinks: ${measured}; ${gaussian}. ${rotary}`;
   }
 }
+
+/** A tick of a weight: powers of ten as a logarithmic axis writes them, multiples between them as numbers. */
+const power = (value: number) => decade(value) || short(value);
 
 /** Most ticks that have a place on an axis. */
 const MOST_TICKS = 12;

@@ -129,7 +129,7 @@ export class HeadStepsFigure implements Figure {
     }));
     return {
       title: capitalized(title),
-      entries: [{ text: `heads, layers 0–${layers - 1}`, kind: 'strip', colours }],
+      entries: [{ text: 'heads, first to last layer', kind: 'strip', colours }],
       x: this.x(),
       y: { name: title, log: isWide(curves.flatMap(({ y }) => y)) },
       curves,

@@ -343,7 +343,7 @@ export class HeadTextFigure implements Figure {
     if (!found || !outlier) return where;
     return (
       `${where}: entropy ${short(found.entropy)}, participation ${short(found.participation)}, ` +
-      `mean distance ${short(found.distance)} tokens, sink score ${short(found.sink)} ` +
+      `mean distance ${short(found.distance)} tokens, sink ${short(found.sink)} ` +
       `(first ${short(found.sink_first)}, separator ${short(found.sink_separator)}), measured ` +
       `localization ${short(found.localization)}. Largest input of the layer: coordinate ` +
       `${outlier.outlier_coordinate} of “${tokens[outlier.outlier_position]}”, ` +

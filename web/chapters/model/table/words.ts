@@ -16,8 +16,6 @@ function hasNoMean({ xi, eta_f, width }: Named): boolean {
   return Math.abs(xi) <= DEVIATIONS * Math.sqrt(eta_f / width);
 }
 
-const areOrIs = (number: number) => (number === 1 ? 'is' : 'are');
-
 /** What the numbers of all heads say of a model, in a few sentences; '' without heads. */
 export function diagnosisOf(heads: readonly PlacedHead[], found: Found): string {
   if (heads.length === 0) return '';
@@ -31,7 +29,7 @@ function fromWeights(heads: readonly Named[], { state: { length } }: Found): str
   const ofThese =
     centred.length === 0
       ? ''
-      : `, ${number === 0 ? 'none' : count(number)} of which ${areOrIs(number)} predicted to localize`;
+      : `; of these, ${number === 0 ? 'none' : count(number)} ${number === 1 ? 'localizes' : 'localize'} by the theory`;
   return (
     `At T = ${length} the theory predicts from the weights alone that ${count(localized(heads))} of ` +
     `${count(heads.length)} heads localize. ` +
