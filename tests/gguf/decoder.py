@@ -563,8 +563,8 @@ class StateSpace(Decoder):
     values, states, space_heads, groups = 512, 32, 8, 1
 
     @classmethod
-    def space_keys(cls):
-        counts = {"state_size": cls.states, "group_count": cls.groups, "time_step_rank": cls.space_heads}
+    def space_keys(cls, groups=groups):
+        counts = {"state_size": cls.states, "group_count": groups, "time_step_rank": cls.space_heads}
         counts |= {"conv_kernel": 4, "inner_size": cls.values}
         return {"ssm." + key: uint32(count) for key, count in counts.items()}
 
@@ -625,7 +625,7 @@ class FalconH1(StateSpace):
 
 class NormedFalconH1(FalconH1):
     name, groups, normed = "falcon-h1-norm", 2, True
-    keys = {**FalconH1.keys, "ssm.group_count": uint32(2)}
+    keys = StateSpace.space_keys(groups)
 
 
 class Jamba(Mixtral):
@@ -715,8 +715,7 @@ class NemotronHybrid(StateSpace):
     architecture, norms, has_gate = "nemotron_h", ("attn_norm",), False
     groups, hidden = 2, 512
     keys = {
-        **StateSpace.space_keys(),
-        "ssm.group_count": uint32(groups),
+        **StateSpace.space_keys(groups),
         "attention.head_count_kv": Lfm2.keys["attention.head_count_kv"],
         "attention.layer_norm_epsilon": float32(1e-5),
         "feed_forward_length": array(4, [struct.pack("<I", count) for count in (0, hidden, 0) * 2]),

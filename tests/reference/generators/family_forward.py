@@ -1429,10 +1429,8 @@ class FalconH1(StateSpace):
         "time_step_limit": (0.5, 0.8),
         "tie_word_embeddings": True,
     }
-    space_keys = HYBRID_KEYS
-    norms = ["input_layernorm", "pre_ff_layernorm"]
-
-    final_norm, limits = "final_layernorm", (0.5, 0.8)
+    space_keys, limits = HYBRID_KEYS, config["time_step_limit"]
+    norms, final_norm = ["input_layernorm", "pre_ff_layernorm"], "final_layernorm"
 
     def add_attention(self, p, groups):
         super().add_attention(p, groups)
