@@ -207,8 +207,8 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
           const KeyRange seen = rules.seen(query, length);
           const std::vector<float> normal(static_cast<std::size_t>(seen.count));
           VectorXd logits = real_logits(
-              turns, states.keys, {states.queries[0].col(query), states.keys[0].col(query), query},
-              0, seen, normal);
+              turns, states, {states.queries[0].col(query), states.keys[0].col(query), query}, 0,
+              seen, normal);
           cap_logits<double>(rules.attention_cap,
                              {logits.data(), static_cast<std::size_t>(logits.size())});
           const VectorXd expected = whole.col(query).segment(seen.first, seen.count).cast<double>();
@@ -219,6 +219,65 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
       }
     }
   }
+}
+
+TEST_CASE("slopes of ALiBi are those of the paper, of any number of heads", "[families]") {
+  const OffsetBias bias = OffsetBias::slopes(6, 8);
+  const std::vector<float> slopes{0.25f, 0.0625f, 0.015625f, 0.00390625f, 0.5f, 0.125f};
+  for (int head = 0; head < 6; ++head) {
+    const float slope = slopes[static_cast<std::size_t>(head)];
+    const Eigen::VectorXf found = bias.of_head(head, 3);
+    CHECK(found == Eigen::VectorXf{{-2 * slope, -slope, 0, -slope, -2 * slope}});
+  }
+  CHECK(OffsetBias::slopes(1, 6).of_head(0, 2) == Eigen::VectorXf{{-0.015625f, 0, -0.015625f}});
+  CHECK(OffsetBias().of_head(0, 2).size() == 0);
+}
+
+TEST_CASE("offsets are in the buckets of T5", "[families]") {
+  constexpr Index kLength = 300;
+  const OffsetBias bias =
+      OffsetBias::in_buckets(Eigen::RowVectorXf::LinSpaced(32, 0, 31), /*farthest=*/128);
+  const Eigen::VectorXf found = bias.of_head(0, kLength);
+  // The least distance of each bucket, which the published code gives for 32 buckets up to 128 tokens.
+  const std::vector<Index> least{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91, kLength};
+  for (Index bucket = 0; bucket < 16; ++bucket) {
+    const auto at = static_cast<std::size_t>(bucket);
+    for (Index distance = least[at]; distance < least[at + 1]; ++distance) {
+      CAPTURE(distance);
+      const auto number = static_cast<float>(bucket);
+      CHECK(found[kLength - 1 - distance] == number);
+      if (distance > 0) CHECK(found[kLength - 1 + distance] == 16 + number);
+    }
+  }
+}
+
+TEST_CASE("biases of offsets have the shapes and the config that they are run with", "[families]") {
+  const std::string table = "mpnet.encoder.relative_attention_bias.weight";
+  const auto with = [](const char* key, const Json& value) {
+    return [=](TinyModel&, Json& c) { c[key] = value; };
+  };
+  for (const std::vector<std::uint64_t>& shape :
+       std::vector<std::vector<std::uint64_t>>{{8, 3}, {6, 4}, {512, 4}}) {
+    const auto shaped = [&](TinyModel& model, Json& c) {
+      model.add(table, shape, 1);
+      c.erase("relative_attention_num_buckets");
+    };
+    check_failure(refusal("MPNet", shaped), table, "a multiple of 4", "4 heads");
+  }
+  CHECK(refusal("MPNet", with("relative_attention_num_buckets", 16)).item ==
+        "relative_attention_num_buckets");
+  CHECK(refusal("T5", with("feed_forward_proj", "gated-gelu")).item == "feed_forward_proj");
+  CHECK(refusal("T5 1.1", with("feed_forward_proj", "gated-silu")).item == "feed_forward_proj");
+  CHECK(refusal("T5 1.1", with("relative_attention_max_distance", 2)).item ==
+        "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+  CHECK(refusal("Jina embeddings 2", with("feed_forward_type", "reglu")).item ==
+        "feed_forward_type");
+  const auto nested = [](const std::string& key, const Json& value) {
+    return refusal("MPT", [&](TinyModel&, Json& c) { c["attn_config"][key] = value; }).item;
+  };
+  CHECK(nested("alibi", false) == "alibi");
+  CHECK(nested("alibi_bias_max", -1) == "attn_config.alibi_bias_max");
+  CHECK(nested("clip_qkv", 6) == "attn_config.clip_qkv");
 }
 
 TEST_CASE("passages of GPT-Neo are not longer than the windows of its local layers", "[families]") {
@@ -833,8 +892,8 @@ TEST_CASE("the heads of every family are predicted", "[families]") {
         CHECK(sequences.distance == Approx(head.measured.distance).epsilon(1e-4));
         CHECK((head.measured.learned_sink > 0) == rules.learned_sinks);
         CHECK(head.measured_logits.largest < head.in(Metric::weighted).logit_bound * 1.0001);
-        const bool no_theory =
-            rules.attention_cap > 0 || model->key_layer(head.layer) != head.layer;
+        const bool no_theory = rules.attention_cap > 0 || model->has_offset_bias() ||
+                               model->key_layer(head.layer) != head.layer;
         if (no_theory) CHECK(std::isnan(head.at(Level::isotropic).row.entropy));
         for (std::size_t level = 0; level < head.levels.size(); ++level) {
           if (level == 0 && no_theory) continue;

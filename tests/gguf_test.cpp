@@ -648,7 +648,7 @@ void check_heads(const ConvertedHeads& kind) {
       add(norm, {own.size()}, own, shift(own));
     }
     for (const std::string& other : kind.others)
-      file.tensor(block + other, {4}, 0, encode("F32", {1, 2, 3, 4}));
+      file.tensor(block + other, {kWidth}, 0, encode("F32", std::vector<double>(kWidth, 1)));
   }
   const std::string config = R"({"model_type":")" + kind.model_type + R"(",")" + kind.heads_key +
                              R"(":2,")" + kind.layers_key + R"(":2,"rope_theta":50)" + kind.config +

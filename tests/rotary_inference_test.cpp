@@ -323,7 +323,7 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
       const KeyRange seen = rules.seen(place, length);
       const std::vector<float> normal(static_cast<std::size_t>(seen.count));
       const HeadQuery query{own.queries[0].col(place), own.keys[0].col(place), place};
-      const VectorXd found = real_logits(turns, own.keys, query, 0, seen, normal);
+      const VectorXd found = real_logits(turns, own, query, 0, seen, normal);
       const Eigen::MatrixXf& logits = trace.heads[static_cast<std::size_t>(head)].logits;
       const VectorXd expected = logits.col(place).segment(seen.first, seen.count).cast<double>();
       CHECK(seen.count == std::min<Index>(3, place + 1));

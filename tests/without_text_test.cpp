@@ -191,7 +191,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
     const Index width = rules.head_width;
     for (Index head = 0; head < static_cast<Index>(kTinyHeads); ++head) {
       HeadStates own;
-      auto& [queries, keys, values] = own;
+      auto &queries = own.queries, &keys = own.keys, &values = own.values;
       for (const Eigen::MatrixXf& x : states) {
         const auto part = [&](const HeadProjection& projection) -> MatrixXd {
           return projection.head(static_cast<int>(head))(x).cast<double>();

@@ -17,10 +17,10 @@ using namespace rows;
 constexpr std::array kFamilies{
     roberta(), electra(), esm(), roformer(), mpnet(), deberta(), xlm_roberta_xl(), nomic(), gte(),
     gte_separate(), jina2(), jina3(), bert(), albert(), modernbert(), distilbert(), use_lite(),
-    qwen1(), baichuan(), baichuan_separate(), gpt2(), openai_gpt(), gpt_bigcode(), nano_gpt(),
+    qwen1(), baichuan(), baichuan_separate(), gpt2(), openai_gpt(), gpt_bigcode(), nano_gpt(), gpt2_linear(),
     gpt_j(), exaone3(), gpt_neo(), bloom(), falcon(), falcon_small(), mpt(), chatglm(), llama2_c(),
     gpt_neox(), phi3(), qwen2_vl(), qwen3_vl(), siglip(), clip(), phi(), whisper(), moonshine(),
-    bart(), nllb(), t5(), t5_gemma(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(),
+    bart(), nllb(), t5(), t5_gated(), t5_gemma(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(),
     gemma4(), olmo(), olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(),
     llama4(), cohere(), cohere2(), cohere2_moe(), llava(), mllama(), jamba(), mixtral(),
     qwen3_moe(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
@@ -28,7 +28,7 @@ constexpr std::array kFamilies{
     hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(),
     deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
     falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
-    glm4(), glm4_moe(), glm_vision(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
+    glm4(), glm4_moe(), glm_vision(), eurobert(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
     qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
     torch_transformer(), torch_encoder(),
 };

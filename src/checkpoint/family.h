@@ -237,6 +237,16 @@ struct LayerInputNames {
   std::string_view gate = {}, output = {}, output_norm = {};  ///< of a layer: d to p, p to d
 };
 
+/// What a model adds to the logits by the offset of the key from the query alone (inference/offset_bias.h).
+struct OffsetBiasNames {
+  bool slopes = false;  ///< ALiBi
+  std::string_view exponent_key =
+      {};  ///< of the steepest slope, 2^-8 where the config does not say
+  /// A tensor, buckets x heads, of each layer or of the first one for all.
+  std::string_view buckets = {};
+  std::string_view farthest_key = {};  ///< of the distance from which on all are alike, or 128
+};
+
 /// What mixes the tokens of layers without heads.
 enum class TokenMixing {
   none,
@@ -310,8 +320,8 @@ struct ForwardNames {
   /// Key of the id of padding in config.json, after which that row comes where the config has it; padding in a text
   /// has the row before.
   std::string_view first_position_key = {};
-  std::string_view embedding_projection =
-      {};                         ///< after that norm; embeddings may be of another width
+  /// After that norm, where the file has it; embeddings may be of another width.
+  std::string_view embedding_projection = {};
   bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
   /// Keys of further factors: of the token embeddings, and of what attention and MLP add to the tokens.
   std::string_view embedding_factor_key = {}, residual_factor_key = {};
@@ -322,6 +332,7 @@ struct ForwardNames {
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
+  OffsetBiasNames offset_bias = {};
   /// A tensor of layers that read pictures, which text passes over, the list of these layers in config.json, and how
   /// many rows the embeddings have for pictures, after those of text.
   std::string_view skipped = {}, skipped_key = {};
@@ -341,7 +352,8 @@ struct ForwardNames {
   LayerInputNames layer_input = {};
   std::string_view layer_scale = {};  ///< a factor of the tokens that leave a layer
   std::string_view mlp_gate = {};     ///< of a gated MLP, activation(gate x) up x
-  std::string_view mlp_up = {};       ///< or gate and up, one after the other, where `fused_gate`
+  /// Or gate and up, one after the other, where `fused_gate` and the file has no gate by itself.
+  std::string_view mlp_up = {};
   std::string_view mlp_down = {};
   std::string_view final_norm = {};  ///< after the last layer
   /// Without the prefix of the others, perhaps with a bias.

@@ -1023,9 +1023,18 @@ constexpr Family glm_vision() {
 // Models of several makers whose configs have their rotary bases: defaults are others by the model, or by the version of
 // the original's code.
 constexpr Family with_own_base() {
-  Family row =
-      llama_heads("EuroBERT, Solar Open", " eurobert solar_open paddleocr_vl paddleocr_vl_text ");
+  Family row = llama_heads("Solar Open, PaddleOCR", " solar_open paddleocr_vl paddleocr_vl_text ");
   row.rotary.default_base = 0;
+  return row;
+}
+
+// Its tokens see those on both sides.
+constexpr Family eurobert() {
+  Family row = variant(llama(), "EuroBERT", " eurobert ");
+  row.rotary.default_base = 0;
+  row.text.causal = false;
+  row.text.epsilon = 1e-5;
+  row.text.output = {};
   return row;
 }
 

@@ -71,10 +71,11 @@ inline constexpr std::string_view kT5Others =
     "layer.1.DenseReluDense.wo layer.2.layer_norm layer.2.DenseReluDense.wi "
     "layer.2.DenseReluDense.wi_0 layer.2.DenseReluDense.wi_1 layer.2.DenseReluDense.wo ";
 
-// And mT5 and UMT5: biases of the relative position come in beside W.
+// And UMT5, whose layers have biases of offsets each. Its encoder is run on text.
 constexpr Family t5() {
   return {.name = "T5",
           .model_types = " t5 mt5 umt5 ",
+          .absent = "encoder.block.{n}.layer.1.DenseReluDense.wi_0.weight",
           .width_key = "d_model",
           .head_width_key = "d_kv",
           .unscaled = true,
@@ -101,7 +102,41 @@ constexpr Family t5() {
                            .key_gain = "encoder.final_layer_norm.weight",
                            .head_count_key = "num_heads",
                            .layer_count_key = "num_decoder_layers",
-                           .others = kT5Others}}}};
+                           .others = kT5Others}}},
+          .text = {.offset_bias = {.buckets = "encoder.block.{n}.layer.0.SelfAttention."
+                                              "relative_attention_bias.weight",
+                                   .farthest_key = "relative_attention_max_distance"},
+                   .value = "encoder.block.{n}.layer.0.SelfAttention.v.weight",
+                   .attention_output = "encoder.block.{n}.layer.0.SelfAttention.o.weight",
+                   .mlp_norm = "encoder.block.{n}.layer.1.layer_norm.weight",
+                   .mlp_up = "encoder.block.{n}.layer.1.DenseReluDense.wi.weight",
+                   .mlp_down = "encoder.block.{n}.layer.1.DenseReluDense.wo.weight",
+                   .final_norm = "encoder.final_layer_norm.weight",
+                   .output = {},
+                   .length_key = {},
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "layer_norm_epsilon",
+                   .epsilon = 1e-6,
+                   .activation_key = "feed_forward_proj",
+                   .activation = Activation::relu,
+                   .causal = false,
+                   .optional_bias = true,
+                   .usual = {{{"feed_forward_proj", "relu"}}}}};
+}
+
+// The later ones, and mT5, gate their MLPs.
+constexpr Family t5_gated() {
+  Family row = t5();
+  row.name = "T5 1.1";
+  row.required = row.absent;
+  row.absent = {};
+  ForwardNames& text = row.text;
+  text.mlp_gate = row.required;
+  text.mlp_up = "encoder.block.{n}.layer.1.DenseReluDense.wi_1.weight";
+  text.activation_key = {};
+  text.activation = Activation::gelu_new;
+  text.usual = {{{"feed_forward_proj", "gated-gelu"}}};
+  return row;
 }
 
 inline constexpr std::string_view kT5GemmaOthers =

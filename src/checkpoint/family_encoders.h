@@ -44,10 +44,13 @@ constexpr Family roberta() {
   return row;
 }
 
-// Embeddings may be narrower than the layers, which only text needs.
+// Embeddings may be narrower than the layers. What its heads predict, replaced tokens, is no token.
 constexpr Family electra() {
-  return heads_only(variant(bert(), "ELECTRA", " electra "),
-                    " attention.self.value attention.output.dense attention.output.LayerNorm ");
+  Family row = variant(bert(), "ELECTRA", " electra ");
+  row.text.embedding_projection = "embeddings_project.weight";
+  row.text.masked_head = {};
+  row.text.output = {};
+  return row;
 }
 
 // ESM-2 norms before attention, and turns queries and keys.
@@ -61,12 +64,19 @@ constexpr Family esm() {
   return row;
 }
 
-// Biases of the relative position come in beside W.
+// All layers have the same biases of offsets.
 constexpr Family mpnet() {
-  Family row = heads_only(variant(bert(), "MPNet", " mpnet "),
-                          " attention.attn.v attention.attn.o attention.LayerNorm ");
+  Family row = variant(roberta(), "MPNet", " mpnet ");
   row.attentions[0].query_weight = "encoder.layer.{n}.attention.attn.q.weight";
   row.attentions[0].key_weight = "encoder.layer.{n}.attention.attn.k.weight";
+  ForwardNames& text = row.text;
+  text.type_embedding = {};
+  text.value = "encoder.layer.{n}.attention.attn.v.weight";
+  text.attention_output = "encoder.layer.{n}.attention.attn.o.weight";
+  text.attention_end_norm = "encoder.layer.{n}.attention.LayerNorm.weight";
+  text.offset_bias = {.buckets = "encoder.relative_attention_bias.weight"};
+  text.first_position_key = "padding_idx";  // which no config has: it is token 1
+  text.usual = {};
   return row;
 }
 
@@ -91,11 +101,22 @@ constexpr Family xlm_roberta_xl() {
 
 // BERT with ALiBi and a gated MLP, of the same type.
 constexpr Family jina2() {
-  Family row =
-      heads_only(variant(bert(), "Jina embeddings 2", " bert "),
-                 " attention.self.value attention.output.dense attention.output.LayerNorm ");
+  Family row = variant(bert(), "Jina embeddings 2", " bert ");
   row.required = "encoder.layer.{n}.mlp.wo.weight";
   row.neutral_keys = " position_embedding_type=alibi ";
+  ForwardNames& text = row.text;
+  text.position_embedding = {};
+  text.offset_bias = {.slopes = true};
+  text.mlp_end_norm = "encoder.layer.{n}.mlp.layernorm.weight";
+  text.mlp_gate = "encoder.layer.{n}.mlp.gated_layers_w.weight";  // in GGUF
+  text.mlp_up = "encoder.layer.{n}.mlp.gated_layers.weight";
+  text.mlp_down = "encoder.layer.{n}.mlp.wo.weight";
+  text.fused_gate = true;
+  text.optional_bias = true;
+  text.usual = {{{"position_embedding_type", "alibi"},
+                 {"feed_forward_type", "geglu"},
+                 {"hidden_act", "gelu"},
+                 {"is_decoder", "false"}}};
   return row;
 }
 

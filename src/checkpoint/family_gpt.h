@@ -105,8 +105,8 @@ constexpr Family openai_gpt() {
 
 // GPT-2's names with torch's linear layers; one key head (multi_query) is one group.
 constexpr Family gpt_bigcode() {
-  Family row =
-      heads_only(variant(gpt2(), "GPT-BigCode", " gpt_bigcode "), " attn attn.c_proj ln_2 ");
+  Family row = variant(gpt2(), "GPT-BigCode", " gpt_bigcode ");
+  row.text.usual = {{{"scale_attn_weights", "true"}, {"add_cross_attention", "false"}}};
   row.layout = HeadLayout::kInterleaved;
   row.single_key_head_key = "multi_query";
   row.pre_norm = {};
@@ -127,6 +127,17 @@ constexpr Family nano_gpt() {
   return row;
 }
 
+// GPT-2 as GGUF has it.
+constexpr Family gpt2_linear() {
+  Family row = nano_gpt();
+  row.name = "GPT-2 with linear layers";
+  row.model_types = " gpt2-linear ";
+  row.others = Others::none;
+  row.attentions[0].others = {};
+  row.text = gpt2().text;
+  return row;
+}
+
 constexpr Family bloom() {
   return {.name = "BLOOM",
           .model_types = " bloom ",
@@ -136,8 +147,17 @@ constexpr Family bloom() {
           .attentions = {{{.query_weight = "h.{n}.self_attention.query_key_value.weight",
                            .query_gain = "h.{n}.input_layernorm.weight",
                            .layer_count_key = "n_layer",
-                           .other_head_count_key = "n_head",
-                           .others = " self_attention.dense post_attention_layernorm "}}}};
+                           .other_head_count_key = "n_head"}}},
+          .text = {.embedding_norm = "word_embeddings_layernorm.weight",
+                   .offset_bias = {.slopes = true},
+                   .attention_output = "h.{n}.self_attention.dense.weight",
+                   .mlp_norm = "h.{n}.post_attention_layernorm.weight",
+                   .mlp_up = "h.{n}.mlp.dense_h_to_4h.weight",
+                   .mlp_down = "h.{n}.mlp.dense_4h_to_h.weight",
+                   .final_norm = "ln_f.weight",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .activation = Activation::gelu_new,
+                   .usual = {{{"apply_residual_connection_post_layernorm", "false"}}}}};
 }
 
 constexpr Family falcon() {
@@ -186,8 +206,18 @@ constexpr Family mpt() {
                            .query_gain = "blocks.{n}.norm_1.weight",
                            .head_count_key = "n_heads",
                            .key_head_count_key = "kv_n_heads",
-                           .layer_count_key = "n_layers",
-                           .others = " attn.out_proj norm_2 "}}}};
+                           .layer_count_key = "n_layers"}}},
+          .text = {.offset_bias = {.slopes = true, .exponent_key = "alibi_bias_max"},
+                   .attention_output = "blocks.{n}.attn.out_proj.weight",
+                   .mlp_norm = "blocks.{n}.norm_2.weight",
+                   .mlp_up = "blocks.{n}.ffn.up_proj.weight",
+                   .mlp_down = "blocks.{n}.ffn.down_proj.weight",
+                   .final_norm = "norm_f.weight",
+                   .length_key = "max_seq_len",
+                   .epsilon_key = "layer_norm_epsilon",
+                   .optional_bias = true,
+                   .usual = {{{"alibi", "true"}}},
+                   .foreign = {{"wpe.weight"}}}};
 }
 
 constexpr Family chatglm() {

@@ -135,8 +135,9 @@ constexpr NamePairs kMixerKeys =
     " attention.layer_norm_rms_epsilon=layer_norm_epsilon ssm.group_count=n_groups "
     "ssm.state_size=ssm_state_size ssm.time_step_rank=mamba_num_heads ";
 constexpr NamePairs kGpt2 =
-    " token_embd=wte position_embd=wpe output_norm=ln_f attn_norm=ln_1 attn_qkv=attn.c_attn "
-    "attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc ffn_down=mlp.c_proj ";
+    " token_embd=wte position_embd=wpe output_norm=ln_f output=lm_head attn_norm=ln_1 "
+    "attn_qkv=attn.c_attn attn_output=attn.c_proj ffn_norm=ln_2 ffn_up=mlp.c_fc "
+    "ffn_down=mlp.c_proj ";
 /// Beside the names of BLOOM, GPT-NeoX and ChatGLM.
 constexpr NamePairs kDense =
     " attn_norm=input_layernorm ffn_norm=post_attention_layernorm ffn_up=mlp.dense_h_to_4h "
@@ -151,10 +152,11 @@ constexpr NamePairs kNeoX =
     " token_embd=embed_in output_norm=final_layer_norm output=embed_out "
     "attn_qkv=attention.query_key_value attn_output=attention.dense ";
 constexpr NamePairs kMpt =
-    " token_embd=wte position_embd=wpe output_norm=norm_f attn_norm=norm_1 attn_qkv=attn.Wqkv "
+    " token_embd=wte position_embd=wpe output_norm=norm_f output=lm_head attn_norm=norm_1 "
+    "attn_qkv=attn.Wqkv "
     "attn_output=attn.out_proj ffn_norm=norm_2 ffn_up=ffn.up_proj ffn_down=ffn.down_proj ";
 /// Beside those of GPT-2.
-constexpr NamePairs kQwen = " output=lm_head ffn_gate=mlp.w2 ffn_up=mlp.w1 ";
+constexpr NamePairs kQwen = " ffn_gate=mlp.w2 ffn_up=mlp.w1 ";
 constexpr NamePairs kChatGlm =
     " token_embd=embedding.word_embeddings output_norm=encoder.final_layernorm "
     "output=output_layer attn_qkv=self_attention.query_key_value "
@@ -505,7 +507,7 @@ constexpr std::array kConverted{
               .keys = {kT5Keys}},
     // Whose linear layers are those of torch in the file.
     Converted{.name = "gpt2",
-              .model_type = "nanogpt",
+              .model_type = "gpt2-linear",
               .names = {kGpt2},
               .layers = "h.",
               .keys = {kGptCounts}},

@@ -24,12 +24,20 @@ float share_beside(float sink, float largest, float weight) {
   return ratio / (ratio + weight);
 }
 
+// What joins the products of a head's queries and keys in its softmax.
+struct Beside {
+  std::optional<float> sink;
+  Eigen::VectorXf offset_bias;
+};
+
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
-void attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
-            int head, const AttentionEdit& edit, HeadTrace& trace, float* out, Index leading) {
+void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside& beside, int head,
+            const AttentionEdit& edit, HeadTrace& trace, float* out, Index leading) {
   constexpr float kHidden = -1e30f;  // its exponential is 0
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
+  const std::optional<float>& sink = beside.sink;
+  const Eigen::VectorXf& bias = beside.offset_bias;
   trace.logits.setZero(input.length, input.length);
   trace.weights.resize(input.length, input.length);
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
@@ -39,6 +47,10 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, std::optiona
       float* const column = logits.data() + query * length;
       float* const scaled = column + seen.first;
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
+      if (bias.size() > 0) {
+        Eigen::Map<Eigen::VectorXf>(scaled, seen.count) +=
+            seen_offsets(bias, query, seen.first, seen.count);
+      }
       cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
       std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
       const auto& dropped = edit.dropped_key;
@@ -55,9 +67,11 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, std::optiona
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
 }
 
-std::optional<float> sink_of(const LayerWeights& layer, int head) {
-  if (layer.sinks.size() == 0) return std::nullopt;
-  return layer.sinks[head];
+// Of a head in a passage of `length` tokens.
+Beside beside_of(const LayerWeights& layer, int head, Index length) {
+  Beside beside{std::nullopt, layer.offset_bias.of_head(head, length)};
+  if (layer.sinks.size() > 0) beside.sink = layer.sinks[head];
+  return beside;
 }
 
 // Where head number `head` is in matrices that hold heads one below the other.
@@ -226,9 +240,10 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
 HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const LayerRules& rules,
                       int head) {
   const Index width = rules.head_width, shared = rules.key_head(head);
+  auto [sink, bias] = beside_of(layer, head, all.queries.cols());
   return {all.queries.middleRows(head * width, width), all.keys.middleRows(shared * width, width),
-          all.values.middleRows(shared * rules.value_width, rules.value_width),
-          sink_of(layer, head)};
+          all.values.middleRows(shared * rules.value_width, rules.value_width), sink,
+          std::move(bias)};
 }
 
 std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
@@ -248,7 +263,9 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
     project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
             {value, head_tokens.values}, passage);
     normalize(layer, head_tokens);
-    head_tokens.sink = sink_of(layer, head);
+    auto [sink, bias] = beside_of(layer, head, passage.cols());
+    head_tokens.sink = sink;
+    head_tokens.offset_bias = std::move(bias);
   }
   return tokens;
 }
@@ -261,7 +278,7 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
   LayerRules one = rules;
   one.heads = one.key_heads = 1;
   HeadTrace trace;
-  attend(head_input(tokens, one, 0), rules, tokens.sink, head, {}, trace,
+  attend(head_input(tokens, one, 0), rules, {tokens.sink, tokens.offset_bias}, head, {}, trace,
          read.data() + head * rules.value_width, read.rows());
   return trace;
 }
@@ -275,8 +292,8 @@ MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const Rot
   MatrixXf read(rules.heads * rules.value_width, tokens.queries.cols());
   HeadTrace trace;
   for (int head = 0; head < rules.heads; ++head) {
-    attend(head_input(tokens, rules, head), rules, sink_of(layer, head), head, edit, trace,
-           read.data() + head * rules.value_width, read.rows());
+    attend(head_input(tokens, rules, head), rules, beside_of(layer, head, tokens.queries.cols()),
+           head, edit, trace, read.data() + head * rules.value_width, read.rows());
     if (visit) visit(head, trace);
   }
   return read;

@@ -10,6 +10,7 @@
 
 #include "inference/head_projection.h"
 #include "inference/linear.h"
+#include "inference/offset_bias.h"
 #include "nn/activation.h"
 #include "nn/attention.h"
 #include "nn/norm.h"
@@ -54,6 +55,7 @@ struct LayerWeights {
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
   Norm value_norm;            ///< of each head
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
+  OffsetBias offset_bias;
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
   /// Before keys and values that are those of an earlier layer.
@@ -100,12 +102,13 @@ struct LayerRules {
 /// other, before rotary positions turn them.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
-  std::optional<float> sink = {};  ///< of a single head (LayerWeights::sinks)
+  std::optional<float> sink = {};    ///< of a single head (LayerWeights::sinks)
+  Eigen::VectorXf offset_bias = {};  ///< likewise, OffsetBias::of_head() of T; empty for none
 };
 
 /// Logits and attention of a head on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
-  /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 for keys that the query does not see.
+  /// q . k / sqrt(d_h), turned by rotary positions, plus the bias of the offset, capped. 0 for keys that the query does not see.
   Eigen::MatrixXf logits;
   /// Their softmax over the keys that the query sees, and the head's sink; 0 elsewhere.
   Eigen::MatrixXf weights;

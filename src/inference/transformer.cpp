@@ -94,7 +94,7 @@ void Transformer::read_embeddings() {
                                     std::to_string(tokens - vocabulary_), " rows for pictures"});
   }
   width_ = embedding_width_ = width;
-  if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
+  if (has(names().embedding_projection, 0)) width_ = sides(names().embedding_projection, 0)[1];
   if (has_skip(0)) width_ = sides(names().skip, 0)[1];
 }
 
@@ -200,8 +200,10 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   if (has_mixture(layer)) {
     rest.mixture = mixture(layer);
   } else {
-    const GateRows gate_rows = text.fused_gate ? GateRows::halves : GateRows::separate;
-    rest.mlp = mlp({text.mlp_gate, text.mlp_up, text.mlp_down, gate_rows}, layer, width_);
+    const bool halves = text.fused_gate && !has(text.mlp_gate, layer);
+    rest.mlp = mlp({halves ? "" : text.mlp_gate, text.mlp_up, text.mlp_down,
+                    halves ? GateRows::halves : GateRows::separate},
+                   layer, width_);
     rest.mlp.gate = rest.mlp.gate.scaled(mlp_factors_[0]);
     rest.mlp.down = rest.mlp.down.scaled(mlp_factors_[1]);
   }

@@ -105,6 +105,10 @@ class Transformer {
   /// Whether a later layer uses the keys and values of a layer.
   bool lends_keys(int layer) const;
   bool has_lent_keys() const;  ///< of any layer
+  /// Whether logits have a bias by the offset of the key (OffsetBiasNames).
+  bool has_offset_bias() const {
+    return names().offset_bias.slopes || !names().offset_bias.buckets.empty();
+  }
   /// Whether layers have an input beside the tokens (LayerInputNames).
   bool has_layer_inputs() const { return layer_input_width_ > 0; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
@@ -229,6 +233,9 @@ class Transformer {
   void check_values(const ConfigKeys& keys, int layer) const;
   /// Whether the values of a layer are its keys, before their norm.
   bool keys_are_values(int layer) const;
+  /// What the offsets of keys add to the logits, by config.json.
+  void read_offset_bias(const ConfigKeys& keys);
+  OffsetBias offset_bias(int layer) const;
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   /// What config.json says of layers with a mixer; `of_mlp` is the activation of the MLP.
@@ -281,6 +288,8 @@ class Transformer {
   Eigen::VectorXf read_rates(int layer, Eigen::Index count) const;
   /// Of the selective scan of a layer.
   Eigen::Index states_of_channel(int layer) const;
+  /// The positions that a layer's convolution of so many channels reads, by its shape.
+  Eigen::Index convolved(int layer, Eigen::Index channels) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
   /// A pattern with the number of an expert for "{e}", where it has that.
   static std::string of_expert(std::string_view pattern, Eigen::Index expert);
@@ -314,6 +323,8 @@ class Transformer {
   bool convolution_bias_ = false;  // of all layers
   bool space_norm_first_ = false;
   RouterRules router_;
+  double steepest_slope_ = 8;        // the exponent of OffsetBias::slopes
+  int farthest_bucket_ = 128;        // of OffsetBias::in_buckets
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
   Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none

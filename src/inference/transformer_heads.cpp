@@ -120,6 +120,23 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   weights.key_input.first_row = width;
 }
 
+OffsetBias Transformer::offset_bias(int layer) const {
+  const OffsetBiasNames& own = names().offset_bias;
+  if (own.slopes) return OffsetBias::slopes(heads(), steepest_slope_);
+  if (own.buckets.empty()) return {};
+  const std::string name = full_name(own.buckets, has(own.buckets, layer) ? layer : 0);
+  const auto [count, heads] = matrix_shape(*tensors_, name);
+  if (heads != this->heads() || count % 4 != 0 || count / 4 >= farthest_bucket_) {
+    refuse_item(name,
+                {"its shape ", shape_text(tensors_->tensor(name)),
+                 " must be a multiple of 4, of less than ", std::to_string(4 * farthest_bucket_),
+                 ", and ", std::to_string(this->heads()), " heads"});
+  }
+  Eigen::MatrixXf buckets(heads, count);
+  read_finite(*tensors_, name, 0, buckets.data(), buckets.size());
+  return OffsetBias::in_buckets(std::move(buckets), farthest_bucket_);
+}
+
 bool Transformer::keys_are_values(int layer) const {
   const bool sees_all = rules(layer).reach == LayerRules().reach;
   return !names().keys_as_values_key.empty() && sees_all && !has(names().value, key_layer(layer));
@@ -131,6 +148,7 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   if (rules(layer).learned_sinks) {
     weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
   }
+  weights.offset_bias = offset_bias(layer);
   const std::string_view gain = attention().query_gain;
   if (!gain.empty() && (layer > 0 || !names().bare_first)) {
     weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));

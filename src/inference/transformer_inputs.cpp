@@ -72,7 +72,7 @@ MatrixXf Transformer::end_embedding(MatrixXf tokens) const {
   if (!names().embedding_norm.empty()) {
     tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
   }
-  if (names().embedding_projection.empty()) return tokens;
+  if (!has(names().embedding_projection, 0)) return tokens;
   return linear(names().embedding_projection, 0, width_, embedding_width_).read()(tokens);
 }
 

@@ -167,11 +167,10 @@ void Transformer::read_state_space(const ConfigKeys& keys) {
   }
   space_.width = values / space_.heads;
   space_.states = (rows - values) / (2 * space_.groups);
-  for (const auto& [key, count] :
-       {std::pair(names.heads_key, space_.heads),
-        {names.states_key, space_.states},
-        {names.values_key, values},
-        {names.length_key, read_convolution(layer, space_.channels()).weight.rows()}}) {
+  for (const auto& [key, count] : {std::pair(names.heads_key, space_.heads),
+                                   {names.states_key, space_.states},
+                                   {names.values_key, values},
+                                   {names.length_key, convolved(layer, space_.channels())}}) {
     check_count(keys, key, count);
   }
   if (keys.value(names.width_key) != "auto") check_count(keys, names.width_key, space_.width);
@@ -236,7 +235,7 @@ void Transformer::check_selective_scan(const ConfigKeys& keys) const {
   const int layer = first_with_mixer();
   check_count(keys, names.states_key, states_of_channel(layer));
   const Index channels = sides(names.output, layer)[0];
-  check_count(keys, names.length_key, read_convolution(layer, channels).weight.rows());
+  check_count(keys, names.length_key, convolved(layer, channels));
 }
 
 Index Transformer::states_of_channel(int layer) const {
@@ -290,8 +289,8 @@ VectorXf Transformer::read_flat(std::string_view pattern, int layer, Index size)
   return values;
 }
 
-CausalConvolution Transformer::read_convolution(int layer, Index channels) const {
-  const std::string name = full_name(match_.family->mixer.convolution, layer), bias = bias_of(name);
+Index Transformer::convolved(int layer, Index channels) const {
+  const std::string name = full_name(match_.family->mixer.convolution, layer);
   const TensorInfo& info = tensors_->tensor(name);
   const std::vector<std::uint64_t>& shape = info.shape;
   // MLX has the positions in the middle and GGUF no side of 1, which leaves the order of the numbers.
@@ -305,8 +304,13 @@ CausalConvolution Transformer::read_convolution(int layer, Index channels) const
     refuse_item(name, {"its shape ", shape_text(info), " must be [", std::to_string(channels),
                        ", 1, positions], at most ", std::to_string(kMostConvolved), " of them"});
   }
+  return static_cast<Index>(width);
+}
+
+CausalConvolution Transformer::read_convolution(int layer, Index channels) const {
+  const std::string name = full_name(match_.family->mixer.convolution, layer), bias = bias_of(name);
   CausalConvolution convolution;
-  convolution.weight.resize(static_cast<Index>(width), channels);
+  convolution.weight.resize(convolved(layer, channels), channels);
   read_finite(*tensors_, name, 0, convolution.weight.data(), convolution.weight.size());
   if (convolution_bias_) convolution.bias = read_bias(bias, channels);
   return convolution;

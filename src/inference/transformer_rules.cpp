@@ -145,6 +145,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
+  read_offset_bias(keys);
   if (first_with_mixer() < layers_) read_mixers(keys, rules.activation);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
@@ -276,6 +277,18 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
     refuse(key_heads, shared, "the " + std::to_string(*heads) + " heads");
   }
   rules.key_heads = static_cast<int>(shared);
+}
+
+void Transformer::read_offset_bias(const ConfigKeys& keys) {
+  constexpr double kLargestExponent = 64;
+  const OffsetBiasNames& own = names().offset_bias;
+  steepest_slope_ = keys.number(own.exponent_key, 0, kLargestExponent).value_or(steepest_slope_);
+  if (const auto told = keys.integer(own.farthest_key, kLargestSide)) {
+    farthest_bucket_ = static_cast<int>(*told);
+  }
+  if (own.buckets.empty()) return;
+  const std::string name = full_name(own.buckets);
+  check_count(keys, "relative_attention_num_buckets", matrix_shape(*tensors_, name)[0]);
 }
 
 void Transformer::check_values(const ConfigKeys& keys, int layer) const {

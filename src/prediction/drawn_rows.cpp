@@ -49,7 +49,7 @@ HeadMeasures DrawnRows::over_keys(const HeadStates& states,
   HeadMeter meter;
   each(queries, [&](std::size_t j, const RowPlace& place, std::span<const float> normal) {
     VectorXd logits =
-        real_logits(turns_, states.keys, queries[j], places_[j] / length_, place.seen, normal);
+        real_logits(turns_, states, queries[j], places_[j] / length_, place.seen, normal);
     cap(logits);
     meter.add_row(logits, softmax(logits, 1), place, sinks_);
   });

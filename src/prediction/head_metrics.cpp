@@ -78,7 +78,8 @@ HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, dou
   const VectorXd mean = content.mean();
   const VectorXd first = means.leftCols(sinks.leading).rowwise().mean();
   head.sink_gap = inner_product(mean.data(), VectorXd(first.tail(n) - mean.tail(n)).data(), n);
-  head.logit_bound = rotary_factor * largest_norm(states.queries) * largest_norm(states.keys);
+  head.logit_bound = rotary_factor * largest_norm(states.queries) * largest_norm(states.keys) +
+                     states.largest_offset_bias();
 
   const MatrixXd by_position = smoothed_by_position(means, sinks);
   for (MatrixXd& passage : passages) passage -= by_position;

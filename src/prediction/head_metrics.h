@@ -39,7 +39,7 @@ struct HeadInMetric {
   /// Mean query, with its bias, times the mean key of the sinks at the start minus the mean content key: by
   /// how much the logit of the first token exceeds the others; NaN with C = I.
   double sink_gap = kUnknown;
-  /// At least the largest |logit|: max |q| max |k| over all tokens. With C = I sigma_max(W) max |x|^2 over
+  /// At least the largest |logit|: max |q| max |k| over all tokens, plus the largest |bias| of an offset. With C = I sigma_max(W) max |x|^2 over
   /// their states x, which is a bound without biases only; with norms of queries and keys by these alone.
   double logit_bound = kUnknown;
   Eigen::VectorXd singular_values;  ///< as WeightedSpectrum has them

@@ -60,6 +60,11 @@ void check_model(const Transformer& model) {
     throw FormatError(std::string(model.family().name),
                       "surgery needs heads in every layer, whose outputs are not gated");
   }
+  if (model.has_offset_bias()) {
+    throw FormatError(
+        std::string(model.family().name),
+        "surgery needs logits of queries and keys alone, without a bias of their offset");
+  }
   for (int layer = 0; layer < model.layers(); ++layer) {
     if (model.rules(layer).rotary.pairs == RotaryPairs::kNone) continue;
     throw FormatError("layer " + std::to_string(layer),

@@ -149,6 +149,7 @@ HeadPredictor::HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
                              const VectorXd& correlations, const RotaryTurns& turns)
     : queries_(cloud_of(states.queries)),
       keys_(states.keys, sinks),
+      offset_bias_(states.offset_bias),
       correlations_(correlations),
       turns_(turns),
       covariance_(variances(queries_.covariance, keys_.all.covariance)) {}
@@ -187,6 +188,14 @@ void HeadPredictor::set_sink(RowLaw& law, const MatrixXd& query, const VectorXd&
 }
 
 RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
+  RowLaw law = law_without_offset_bias(level, query);
+  if (offset_bias_.size() > 0) {
+    law.mean += seen_offsets(offset_bias_, query.position, 0, length());
+  }
+  return law;
+}
+
+RowLaw HeadPredictor::law_without_offset_bias(Level level, const HeadQuery& query) const {
   const Index place = query.position;
   const auto seen = [&] { return turns_.rotated_for_keys(query.query, place, length()); };
   switch (level) {
@@ -228,9 +237,9 @@ VectorXd logits_of(const RowLaw& row, KeyRange seen, std::span<const float> norm
   return logits;
 }
 
-VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys,
-                     const HeadQuery& query, Index passage, KeyRange seen,
-                     std::span<const float> normal) {
+VectorXd real_logits(const RotaryTurns& turns, const HeadStates& states, const HeadQuery& query,
+                     Index passage, KeyRange seen, std::span<const float> normal) {
+  const auto& keys = states.keys;
   const MatrixXd turned = turns.rotated_for_keys(query.query, query.position, seen.end());
   const auto passages = static_cast<Index>(keys.size());
   VectorXd logits(seen.count);
@@ -244,6 +253,9 @@ VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys
     const MatrixXd& from = keys[static_cast<std::size_t>(other)];
     const double* const query_seen = turned.data() + (turned.cols() > 1 ? t * turned.rows() : 0);
     logits[i] = inner_product(query_seen, from.data() + t * from.rows(), turned.rows());
+  }
+  if (states.offset_bias.size() > 0) {
+    logits += seen_offsets(states.offset_bias, query.position, seen.first, seen.count);
   }
   return logits;
 }

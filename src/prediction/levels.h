@@ -107,11 +107,10 @@ struct TokenClouds {
   SinkKeys sinks;
 };
 
-/// Level 8: logits of real keys, of each passage d_h x T before rotary positions, which are those of `turns`.
-/// The query of `passage` sees its own key, and at each other position `seen`
+/// Level 8: logits of real keys, which are those of `states` and turn as `turns` says. The query of `passage` sees its own key, and at each other position `seen`
 /// that of another passage, drawn by its number of `normal`, which is N(0, 1); of its own passage where there
 /// is no other.
-Eigen::VectorXd real_logits(const RotaryTurns& turns, const std::vector<Eigen::MatrixXd>& keys,
+Eigen::VectorXd real_logits(const RotaryTurns& turns, const HeadStates& states,
                             const HeadQuery& query, Eigen::Index passage, KeyRange seen,
                             std::span<const float> normal);
 
@@ -135,7 +134,8 @@ class HeadPredictor {
   Eigen::VectorXd normal_logits(Level level, const HeadQuery& query, KeyRange seen,
                                 std::span<const float> normal) const;
 
-  // With rotary positions W depends on how far the key lies from the query, so that variances and means do.
+  // The laws of the levels, without the bias of the offset, which law() adds to their means. With rotary positions W
+  // depends on how far the key lies from the query, so that variances and means do.
   /// Level 1: independent isotropic tokens, s^2 = eta_F / d_h. Throws InvalidArgument ("level") without weights.
   RowLaw spectrum(Eigen::Index position = 0) const;
   /// Level 2: centred tokens with the layer's covariance, s^2 = tr(W Sigma W^T Sigma) / d_h.
@@ -158,6 +158,7 @@ class HeadPredictor {
 
  private:
   Eigen::Index length() const { return keys_.smooth.cols(); }
+  RowLaw law_without_offset_bias(Level level, const HeadQuery& query) const;
   /// tr(R(D) queries R(D)^T keys) by distance D, or for all distances.
   Eigen::VectorXd variances(const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys) const;
   RowLaw by_distance(const Eigen::VectorXd& variances, Eigen::Index position) const;
@@ -167,6 +168,7 @@ class HeadPredictor {
 
   TokenCloud queries_;
   TokenClouds keys_;
+  Eigen::VectorXd offset_bias_;
   const Eigen::VectorXd& correlations_;
   const RotaryTurns& turns_;
   Eigen::VectorXd spectrum_, covariance_;  // variances of a logit

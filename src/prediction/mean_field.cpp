@@ -113,7 +113,7 @@ ContentKey content_key(double mean, double variance, float cap, double frozen) {
 }  // namespace
 
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
-  const auto& [queries, keys, values] = population;
+  const std::vector<MatrixXd>&keys = population.keys, &values = population.values;
   const Index width = keys.front().rows(), length = keys.front().cols();
   const Index value_width = values.front().rows();
   const Index content = length - sinks.leading - sinks.trailing;
@@ -160,8 +160,12 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     seen.enter(position, visible.end());
     VectorXd row(visible.count);
     const auto logit = [&](Index t) -> double& { return row.data()[t - visible.first]; };
+    const auto bias = [&](Index t) {
+      return tokens.offset_bias.size() > 0 ? seen_offsets(tokens.offset_bias, position, t, 1)[0]
+                                           : 0.0;
+    };
     for (Index t = visible.first; t < visible.end(); ++t) {
-      logit(t) = seen.mean_logit(t);
+      logit(t) = seen.mean_logit(t) + bias(t);
     }
     const bool differ = turned || rules.attention_cap > 0;
     content.clear();
@@ -178,7 +182,8 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     for (Index t = visible.first; t < visible.end(); ++t) {
       if (t < begin || t >= end) set_known(t, logit(t));
     }
-    set_known(position, inner_product(seen.query(position), keys.data() + position * width, width));
+    set_known(position, bias(position) + inner_product(seen.query(position),
+                                                       keys.data() + position * width, width));
     const VectorXd attention = softmax(row, 1);
     double* const weight = weights.data() + position * length;
     std::copy_n(attention.data(), visible.count, weight + visible.first);

@@ -68,7 +68,8 @@ class TokenReader {
     const Index width = rules.head_width;
     const KeyRange seen = rules.seen(position, position + 1);
     const MatrixXf states = states_of(weights, x);
-    auto [queries, keys, values, sink] = all_tokens(weights, states);  // no sink without experts
+    // Sinks and biases are not among the tokens of all heads; no model without experts has sinks.
+    auto [queries, keys, values, sink, bias] = all_tokens(weights, states);
     turns_[layer].turn_queries(width, position, queries);
     turns_[layer].turn_keys(width, position, keys);
     MatrixXf out(rules.heads * rules.value_width, x.cols());
@@ -79,20 +80,25 @@ class TokenReader {
       value.col(position) = values.col(k);
       for (int head = 0; head < rules.heads; ++head) {
         const Index shared = rules.key_head(head);
+        const Eigen::VectorXf offset_bias = weights.offset_bias.of_head(head, position + 1);
         read_head(rules, factor(&key(shared * width, seen.first), key.rows()),
                   factor(&value(shared * rules.value_width, seen.first), value.rows()), seen.count,
-                  &queries(head * width, k), &out(head * rules.value_width, k));
+                  offset_bias, &queries(head * width, k), &out(head * rules.value_width, k));
       }
     }
     return out;
   }
 
   static void read_head(const LayerRules& rules, Factor<float> key, Factor<float> value, Index seen,
-                        const float* query, float* out) {
+                        const Eigen::VectorXf& offset_bias, const float* query, float* out) {
     const Index width = rules.head_width;
     Eigen::VectorXf weights(seen);
     multiply(seen, 1, width, key.transposed(), factor<float>(query, width), weights.data(), seen);
     VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
+    // The keys that a query sees end with its own.
+    if (offset_bias.size() > 0) {
+      logits += seen_offsets(offset_bias, seen - 1, 0, seen).cast<double>();
+    }
     cap_logits<double>(rules.attention_cap, {logits.data(), static_cast<std::size_t>(seen)});
     weights = softmax(logits, 1).cast<float>();
     multiply(rules.value_width, 1, seen, value, factor<float>(weights.data(), seen), out,

@@ -170,9 +170,9 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
   prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
   if (!has_own_keys()) prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
+  const double bound = logit_bound(weights_, rows_.rules(), head(), states_);
   prediction.in(Metric::bare) = head_in_identity(
-      scaled_products(folded),
-      rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head(), states_));
+      scaled_products(folded), rows_.largest_turn() * bound + states.largest_offset_bias());
   prediction.in(Metric::weighted) = head_in_metric(states, rows_.sinks(), rows_.largest_turn());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const std::vector<HeadQuery> queries = rows_.queries(states);
@@ -218,8 +218,9 @@ HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   HeadMeasures measures;
   measures.row = {kUnknown, kUnknown, kUnknown, kUnknown};
-  // The theory has no caps, and one set of tokens.
-  if (rows_.rules().attention_cap > 0 || !has_own_keys()) return measures;
+  // The theory has neither caps nor biases of offsets, and one set of tokens.
+  const bool plain = rows_.rules().attention_cap == 0 && weights_.offset_bias.is_none();
+  if (!plain || !has_own_keys()) return measures;
   const double temperature = std::sqrt(static_cast<double>(rows_.rules().head_width));
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);

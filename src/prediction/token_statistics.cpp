@@ -24,6 +24,7 @@ void HeadStates::add(const HeadTokens& tokens) {
   for (Eigen::Index i = 0; i < query.size(); ++i) number[i] /= scale;
   keys.push_back(tokens.keys.cast<double>());
   values.push_back(tokens.values.cast<double>());
+  offset_bias = tokens.offset_bias.cast<double>();
 }
 
 Moments::Moments(Index width)

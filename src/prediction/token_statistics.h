@@ -11,10 +11,14 @@
 namespace eigenscope {
 
 /// By passage, d_h x T each, before rotary positions turn them. The product of a query and a key is their
-/// logit, but for rotary positions.
+/// logit, but for rotary positions and the bias of the offset.
 struct HeadStates {
   std::vector<Eigen::MatrixXd> queries;  ///< over sqrt(d_h)
   std::vector<Eigen::MatrixXd> keys, values;
+  Eigen::VectorXd offset_bias = {};  ///< HeadTokens::offset_bias, of all passages; empty for none
+
+  /// The largest |bias| of an offset in a passage; 0 without biases.
+  double largest_offset_bias() const { return offset_bias.lpNorm<Eigen::Infinity>(); }
 
   /// One passage more.
   void add(const HeadTokens& tokens);

@@ -63,7 +63,8 @@ class Attention:
     query_latent_gain: str = ""
     key_latent: str = ""
     key_latent_gain: str = ""
-    input_norm: str = ""  # gain of the norm at the end of layer n, for post-norm models: only in the bound
+    # Gain of the norm at the end of layer n, for post-norm models: only in the bound; the first of these that is there.
+    input_norm: tuple = ()
     first_input_norm: str = ""  # the same before layer 0
     sinks: str = ""  # learned logits of the softmax, one a head
     embeddings: str = "embed_tokens.weight"  # of the stack that is read of several with these names
@@ -73,6 +74,7 @@ class Attention:
     config: str = ""  # object of the configuration with the keys of this stack
     heads: str = "num_attention_heads"  # key of the configuration
     key_heads: str = ""
+    single_keys: str = ""  # key of a switch, on where it is left out: all heads share one key
     head_width: str = "head_dim"
     full: tuple = ()  # keys in place of these two in layers without a sliding window, where the configuration has them
     full_switch: str = ""  # key of a switch: false leaves the first of them out
@@ -123,7 +125,7 @@ def _bert(layer="encoder.layer.{n}.", inner="attention.self.", end="output.Layer
         key=layer + inner + changes.pop("key", "key.weight"),
         layout="separate",
         gains="none",
-        input_norm=layer + end,
+        input_norm=(layer + end, layer + "mlp.layernorm.weight"),  # the latter in Jina embeddings 2
         first_input_norm="embeddings.LayerNorm.weight",
         **changes,
     )
@@ -203,6 +205,33 @@ def _latent(**changes):
     return replace(_llama(), **rest, **query), replace(_llama(), **rest)
 
 
+def _t5():
+    """Three stacks, whose logits are not divided by sqrt(d_h)."""
+
+    def stack(name, side, part, **more):
+        layer = f"{side}.block.{{n}}.layer.{part}."
+        return Attention(
+            query=layer + "q.weight",
+            key=layer + "k.weight",
+            layout="separate",
+            gain=f"{side}.block.{{n}}.layer.{part[0]}.layer_norm.weight",
+            gains="plain",
+            stack=name,
+            heads="num_heads",
+            head_width="d_kv",
+            width="d_model",
+            query_scalar=1,
+            layers="",
+            **more,
+        )
+
+    return (
+        stack("encoder", "encoder", "0.SelfAttention"),
+        stack("decoder", "decoder", "0.SelfAttention"),
+        stack("cross", "decoder", "1.EncDecAttention", key_gain="encoder.final_layer_norm.weight"),
+    )
+
+
 _NORMS = {
     "query_norm": "layers.{n}.self_attn.q_norm.weight",
     "key_norm": "layers.{n}.self_attn.k_norm.weight",
@@ -274,10 +303,14 @@ TYPES = {
     "albert": (
         replace(
             _bert(layer="encoder.albert_layer_groups.{n}.albert_layers.0.", inner="attention."),
-            input_norm="",
+            input_norm=(),
             first_input_norm="",
         ),
     ),
+    # Embeddings may be mapped behind their norm.
+    "electra": (replace(_bert(), input_norm=(), first_input_norm=""),),
+    "mpnet": (_bert(inner="attention.attn.", query="q.weight", key="k.weight"),),
+    **dict.fromkeys(("t5", "mt5", "umt5"), _t5()),
     "modernbert": (
         Attention(
             query="layers.{n}.attn.Wqkv.weight",
@@ -299,6 +332,28 @@ TYPES = {
             rotary=1.0,
             rotary_key="rotary_pct",
             usual=(("scale_attn_weights", True),),
+        ),
+    ),
+    "gpt_bigcode": (
+        replace(_GPT2, layout="interleaved", single_keys="multi_query", usual=(("scale_attn_weights", True),)),
+    ),
+    "bloom": (
+        Attention(
+            query="h.{n}.self_attention.query_key_value.weight",
+            layout="interleaved",
+            gain="h.{n}.input_layernorm.weight",
+            gains="plain",
+            heads="n_head",
+        ),
+    ),
+    "mpt": (
+        Attention(
+            query="blocks.{n}.attn.Wqkv.weight",
+            layout="fused",
+            gain="blocks.{n}.norm_1.weight",
+            gains="plain",
+            heads="n_heads",
+            width="d_model",
         ),
     ),
     "gpt_neox": (
@@ -332,7 +387,7 @@ TYPES = {
             query="encoder.layers.{n}.attn.Wqkv.weight",
             layout="fused",
             gains="none",
-            input_norm="encoder.layers.{n}.norm2.weight",
+            input_norm=("encoder.layers.{n}.norm2.weight",),
             first_input_norm="emb_ln.weight",
             layers="n_layer",
             heads="n_head",
@@ -343,7 +398,8 @@ TYPES = {
         ),
     ),
     **dict.fromkeys(
-        "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 arcee nemotron-nas".split(),
+        "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 arcee nemotron-nas "
+        "eurobert".split(),
         (_llama(),),
     ),
     "nemotron": (replace(_llama(gains="plus_one"), rotary=0.5),),
@@ -680,7 +736,8 @@ def _names_in(weights, attention, prefix, layer, keys):
     if not has_norms and whole(attention.query_norm) in weights:
         raise ValueError(f"'{attention.norms_switch}' must be true in the configuration beside '{whole(attention.query_norm)}'")
     # Post-norm: what the projections read is the norm at the end of the layer before.
-    input_norm = whole(attention.first_input_norm) if layer == 0 else whole(attention.input_norm, layer - 1)
+    before = (attention.first_input_norm,) if layer == 0 else attention.input_norm
+    input_norms = [whole(norm, layer - 1) for norm in before]
     return {
         "query": needed(attention.query),
         "key": needed(attention.key or attention.query, key_layer),
@@ -692,7 +749,7 @@ def _names_in(weights, attention, prefix, layer, keys):
         "query_latent_gain": needed(attention.query_latent_gain),
         "key_latent": needed(attention.key_latent),
         "key_latent_gain": needed(attention.key_latent_gain),
-        "input_norm": input_norm if input_norm in weights else "",
+        "input_norm": next((norm for norm in input_norms if norm in weights), ""),
         "sinks": needed(attention.sinks),
     }
 
@@ -864,7 +921,8 @@ def _counts(attention, keys, layer):
     heads = keys.count(attention.heads, layer, attention.default_heads)
     if heads == 0:
         raise ValueError(f"'{attention.heads}' must be in the configuration: found none")
-    return heads, keys.count(attention.key_heads, layer) or heads
+    is_single = attention.single_keys and keys.get(attention.single_keys) is not False
+    return heads, 1 if is_single else keys.count(attention.key_heads, layer) or heads
 
 
 def _plan_layer(weights, attention, prefix, layer, keys, common):

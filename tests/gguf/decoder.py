@@ -1141,9 +1141,10 @@ class GptNeox(Decoder):
     biases = ("attn_qkv", "attn_output", "ffn_up", "ffn_down")
     has_gate, norm_bias = False, True
     keys = {"rope.dimension_count": uint32(16), "use_parallel_residual": boolean(True)}
+    shares_keys = False  # of all heads
 
     def __init__(self, kind, size):
-        super().__init__(kind, replace(size, key_heads=size.heads))
+        super().__init__(kind, replace(size, key_heads=1 if self.shares_keys else size.heads))
 
     attention_matrices = Phi3.attention_matrices
 
@@ -1179,6 +1180,64 @@ class Falcon7b(Falcon):
 
     def __init__(self, kind, size):
         super().__init__(kind, replace(size, key_heads=1))
+
+
+class Bloom(GptNeox):
+    """ALiBi, and a norm of the embeddings."""
+
+    architecture, keys = "bloom", {}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, size)
+        self.norm("token_embd_norm", size.width)
+
+
+class BloomSixHeads(Bloom):
+    """A number of heads that is no power of two."""
+
+    name = "bloom-6"
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, width=384, heads=6))
+
+
+class Mpt(GptNeox):
+    """ALiBi; no biases."""
+
+    architecture, keys = "mpt", {"attention.max_alibi_bias": float32(6)}
+    biases, norm_bias, output = (), False, False
+
+
+class Gpt2(GptNeox):
+    """Learned positions."""
+
+    architecture, keys = "gpt2", {}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, size)
+        self.matrix("position_embd", (size.length, size.width), 0.5)
+
+
+class Starcoder(Gpt2):
+    """One key head."""
+
+    architecture, shares_keys = "starcoder", True
+
+
+class JinaBert2(NomicBert):
+    """ALiBi on both sides; queries, keys and values apart."""
+
+    architecture = "jina-bert-v2"
+    keys = Encoder.keys
+    biases = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_down")
+    attention_matrices = Decoder.attention_matrices
+
+
+class EuroBert(Encoder, Decoder):
+    """LLaMA's layers, whose tokens see both sides."""
+
+    architecture, output = "eurobert", False
+    keys = {**Encoder.keys, "rope.freq_base": float32(1000)}
 
 
 class Qwen(Decoder):

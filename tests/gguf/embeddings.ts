@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { raw } from '../cli/eigenscope.ts';
 import { answersOf, text, written } from './llama/peer.ts';
 
-const MODELS = ['modern-bert', 'modern-bert-silu', 'gemma-embedding', 'nomic-bert'];
+const MODELS = ['modern-bert', 'modern-bert-silu', 'gemma-embedding', 'nomic-bert', 'jina-bert-v2', 'eurobert'];
 const HEADS = ['0.3', '2.1', '4.0'];
 
 /** How far the change may be from llama.cpp's, relative; GELU for SiLU makes 0.03. */

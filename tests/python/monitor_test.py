@@ -37,6 +37,7 @@ DECLARED = {
         key_heads="num_kv_heads",
         rotary=1.0,
     ),
+    "gpt2-linear": replace(monitor.TYPES["gpt2"][0], layout="fused"),  # as GGUF files have it
     "bailing_moe": monitor.TYPES["llama"][0],  # as GGUF files have it
     None: monitor.Attention(
         query="blocks.{n}.attn.qkv.weight",

@@ -48,11 +48,11 @@ def layer_of(prefix):
     return int(prefix.split(".layers.")[1].split(".")[0])
 
 
-def attend(queries, keys, values, scale, causal=True, cap=None, reach=None, sinks=None):
+def attend(queries, keys, values, scale, causal=True, cap=None, reach=None, sinks=None, bias=0.0):
     """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates. `sinks` are
-    logits of each head beside those of its keys."""
+    logits of each head beside those of its keys, `bias` (heads x queries x keys) what is added to these."""
     keys, values = (np.repeat(y, queries.shape[1] // y.shape[1], axis=1) for y in (keys, values))
-    logits = np.einsum("qhc,khc->hqk", queries, keys) * scale
+    logits = np.einsum("qhc,khc->hqk", queries, keys) * scale + bias
     if cap:
         logits = cap * np.tanh(logits / cap)
     ahead = np.arange(len(queries)) - np.arange(len(queries))[:, None]  # of the key before the query
@@ -2443,6 +2443,176 @@ class GptNeo(GptJ):
         return self.norm("transformer.ln_f", x) @ self.w["transformer.wte.weight"].T
 
 
+def alibi(heads, length, exponent=8):
+    """Heads x queries x keys: minus the distance times slopes, as the code of the paper nests them."""
+
+    def slopes(count):
+        if math.log2(count).is_integer():
+            return [2 ** (-exponent * (i + 1) / count) for i in range(count)]
+        lower = 2 ** int(math.log2(count))
+        return slopes(lower) + slopes(2 * lower)[::2][: count - lower]
+
+    positions = np.arange(length)
+    distance = np.abs(positions - positions[:, None])
+    return -np.array(slopes(heads))[:, None, None] * distance
+
+
+def in_buckets(table, length, farthest):
+    """The same of a table buckets x heads, as T5 has it; logarithms in single precision."""
+    side = len(table) // 2
+    narrow = side // 2
+    positions = np.arange(length)
+    offset = positions - positions[:, None]  # of the key
+    distance = np.abs(offset)
+    ratio = np.log(np.maximum(distance, 1).astype(np.float32) / np.float32(narrow))
+    wide = narrow + (ratio / np.float32(math.log(farthest / narrow)) * np.float32(side - narrow)).astype(int)
+    bucket = np.where(distance < narrow, distance, np.minimum(wide, side - 1)) + side * (offset > 0)
+    return np.moveaxis(table[bucket], -1, 0)
+
+
+class Bloom(NeoX):
+    """ALiBi; a norm after the embeddings, which are the output weights too."""
+
+    config = {"model_type": "bloom", "n_head": HEADS, "layer_norm_epsilon": 1e-3}
+    prefix, layers = "transformer.", "h."
+
+    def build(self):
+        self.tensor("transformer.word_embeddings.weight", [VOCABULARY, WIDTH], 1.0)
+        self.add_norm("transformer.word_embeddings_layernorm", bias=True)
+        for layer in range(LAYERS):
+            p = f"transformer.h.{layer}."
+            self.add_norm(p + "input_layernorm", bias=True)
+            self.add_norm(p + "post_attention_layernorm", bias=True)
+            self.add_linear(p + "self_attention.query_key_value", 3 * WIDTH, WIDTH, True)
+            self.add_linear(p + "self_attention.dense", WIDTH, WIDTH, True)
+            self.add_linear(p + "mlp.dense_h_to_4h", HIDDEN, WIDTH, True)
+            self.add_linear(p + "mlp.dense_4h_to_h", WIDTH, HIDDEN, True)
+        self.add_norm("transformer.ln_f", bias=True)
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def embedded(self, ids):
+        return self.norm(
+            "transformer.word_embeddings_layernorm", self.w["transformer.word_embeddings.weight"][ids]
+        )
+
+    def block(self, p, x):
+        a = p + "self_attention."
+        fused = self.linear(a + "query_key_value", self.norm(p + "input_layernorm", x))
+        q, k, v = np.split(fused.reshape(len(x), HEADS, 3 * HEAD_WIDTH), 3, axis=-1)
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, bias=alibi(HEADS, len(x)))
+        x = x + self.linear(a + "dense", read)
+        hidden = self.linear(p + "mlp.dense_h_to_4h", self.norm(p + "post_attention_layernorm", x))
+        return x + self.linear(p + "mlp.dense_4h_to_h", gelu_tanh(hidden))
+
+    def logits(self, x):
+        return self.norm("transformer.ln_f", x) @ self.w["transformer.word_embeddings.weight"].T
+
+
+class Mpt(Model):
+    """ALiBi with slopes of its own; no biases."""
+
+    exponent = 6
+    config = {
+        "model_type": "mpt",
+        "n_heads": HEADS,
+        "d_model": WIDTH,
+        "layer_norm_epsilon": 1e-3,
+        "attn_config": {"alibi": True, "alibi_bias_max": exponent, "clip_qkv": None},
+    }
+    prefix, layers = "transformer.", "blocks."
+
+    def build(self):
+        self.tensor("transformer.wte.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"transformer.blocks.{layer}."
+            self.add_norm(p + "norm_1")
+            self.add_norm(p + "norm_2")
+            self.add_linear(p + "attn.Wqkv", 3 * WIDTH, WIDTH)
+            self.add_linear(p + "attn.out_proj", WIDTH, WIDTH)
+            self.add_linear(p + "ffn.up_proj", HIDDEN, WIDTH)
+            self.add_linear(p + "ffn.down_proj", WIDTH, HIDDEN)
+        self.add_norm("transformer.norm_f")
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def embedded(self, ids):
+        return self.w["transformer.wte.weight"][ids]
+
+    def block(self, p, x):
+        fused = self.linear(p + "attn.Wqkv", self.norm(p + "norm_1", x)).reshape(len(x), 3, HEADS, HEAD_WIDTH)
+        q, k, v = (fused[:, part] for part in range(3))
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, bias=alibi(HEADS, len(x), self.exponent))
+        x = x + self.linear(p + "attn.out_proj", read)
+        return x + self.linear(p + "ffn.down_proj", gelu(self.linear(p + "ffn.up_proj", self.norm(p + "norm_2", x))))
+
+    def logits(self, x):
+        return self.norm("transformer.norm_f", x) @ self.w["transformer.wte.weight"].T
+
+
+class BigCode(Model):
+    """Learned positions; all heads share the last two widths, those of key and value."""
+
+    config = {
+        "model_type": "gpt_bigcode",
+        "n_head": HEADS,
+        "layer_norm_epsilon": 1e-3,
+        "activation_function": "gelu_pytorch_tanh",
+        "multi_query": True,
+    }
+    prefix, layers, groups = "transformer.", "h.", 1
+
+    def build(self):
+        self.tensor("transformer.wte.weight", [VOCABULARY, WIDTH], 1.0)
+        self.tensor("transformer.wpe.weight", [12, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"transformer.h.{layer}."
+            for name in ("ln_1", "ln_2"):
+                self.add_norm(p + name, bias=True)
+            self.add_linear(p + "attn.c_attn", (HEADS + 2 * self.groups) * HEAD_WIDTH, WIDTH, True)
+            self.add_linear(p + "attn.c_proj", WIDTH, WIDTH, True)
+            self.add_linear(p + "mlp.c_fc", HIDDEN, WIDTH, True)
+            self.add_linear(p + "mlp.c_proj", WIDTH, HIDDEN, True)
+        self.add_norm("transformer.ln_f", bias=True)
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_epsilon"])
+
+    def embedded(self, ids):
+        return self.w["transformer.wte.weight"][ids] + self.w["transformer.wpe.weight"][: len(ids)]
+
+    def split(self, fused):
+        return split_groups(fused, self.groups, HEAD_WIDTH)
+
+    def block(self, p, x):
+        q, k, v = self.split(self.linear(p + "attn.c_attn", self.norm(p + "ln_1", x)))
+        x = x + self.linear(p + "attn.c_proj", attend(q, k, v, HEAD_WIDTH**-0.5))
+        hidden = gelu_tanh(self.linear(p + "mlp.c_fc", self.norm(p + "ln_2", x)))
+        return x + self.linear(p + "mlp.c_proj", hidden)
+
+    def logits(self, x):
+        return self.norm("transformer.ln_f", x) @ self.w["transformer.wte.weight"].T
+
+
+class MultiHeadBigCode(BigCode):
+    """Each head has a key of its own, between its query and its value."""
+
+    config = {**BigCode.config, "multi_query": False}
+    groups = HEADS
+
+
+class LinearGpt2(BigCode):
+    """GPT-2 with torch's linear layers, as GGUF has it: all queries, then keys, then values."""
+
+    config = {"model_type": "gpt2-linear", "n_head": HEADS, "layer_norm_epsilon": 1e-3}
+    groups = HEADS
+
+    def split(self, fused):
+        return [part.reshape(len(fused), HEADS, HEAD_WIDTH) for part in np.split(fused, 3, axis=1)]
+
+
 class Opt(Model):
     """Norms before attention and MLP; positions count from 2; ReLU."""
 
@@ -2628,9 +2798,13 @@ class Roberta(Model):
             x = x + self.w[p + "token_type_embeddings.weight"][0]
         return self.layer_norm(p + "LayerNorm", x, self.epsilon)
 
+    def bias(self, length):
+        """Of the logits, heads x queries x keys."""
+        return 0.0
+
     def block(self, p, x):
         q, k, v = self.heads_of([p + self.query, p + self.key, p + self.value], x)
-        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False)
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False, bias=self.bias(len(x)))
         x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
         y = self.linear(p + self.down, self.activation(self.linear(p + self.up, x)))
         return self.layer_norm(p + self.last, x + y, self.epsilon)
@@ -2638,6 +2812,154 @@ class Roberta(Model):
 
 class XlmRoberta(Roberta):
     config = {**Roberta.config, "model_type": "xlm-roberta"}
+
+
+class Electra(Roberta):
+    """Embeddings of another width."""
+
+    config = {**Roberta.config, "model_type": "electra"}
+    prefix, first, embedding = "electra.", 0, 6
+
+    def build(self):
+        super().build()
+        self.add_linear("electra.embeddings_project", WIDTH, self.embedding, True)
+
+    def embedded(self, ids):
+        return self.linear("electra.embeddings_project", super().embedded(ids))
+
+
+class WideElectra(Roberta):
+    """Embeddings of the layers' width."""
+
+    config = {**Roberta.config, "model_type": "electra"}
+    prefix, first = "electra.", 0
+
+
+class MpNet(Roberta):
+    """Biases of offsets, the same in all layers."""
+
+    config = {**Roberta.config, "model_type": "mpnet", "relative_attention_num_buckets": 8}
+    prefix = "mpnet."
+    query, key, value, output = (f"attention.attn.{name}" for name in "qkvo")
+    end = "attention.LayerNorm"
+    tables = [("word", VOCABULARY), ("position", 12)]
+
+    def build(self):
+        super().build()
+        self.tensor("mpnet.encoder.relative_attention_bias.weight", [8, HEADS], 1.0)
+
+    def bias(self, length):
+        return in_buckets(self.w["mpnet.encoder.relative_attention_bias.weight"], length, 128)
+
+
+class Jina2(Roberta):
+    """ALiBi on both sides, and a gated MLP."""
+
+    config = {**Roberta.config, "model_type": "bert", "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
+    prefix, first = "", 0
+    up, down, last = "mlp.gated_layers", "mlp.wo", "mlp.layernorm"
+    tables = [("word", VOCABULARY), ("token_type", 1)]
+
+    def add_linear(self, name, outputs, inputs, bias=False):
+        gated = name.endswith("gated_layers")
+        super().add_linear(name, outputs * (2 if gated else 1), inputs, bias and not gated)
+
+    def embedded(self, ids):
+        x = self.w["embeddings.word_embeddings.weight"][ids] + self.w["embeddings.token_type_embeddings.weight"][0]
+        return self.layer_norm("embeddings.LayerNorm", x, self.epsilon)
+
+    def bias(self, length):
+        return alibi(HEADS, length)
+
+    def activation(self, x):
+        active, gated = np.split(x, 2, axis=-1)
+        return gelu(active) * gated
+
+
+class T5(Model):
+    """The encoder of a model that has a decoder too; one table of biases of offsets."""
+
+    config = {
+        "model_type": "t5",
+        "d_model": WIDTH,
+        "d_kv": 6,
+        "num_heads": HEADS,
+        "rms_norm_eps": 1e-3,
+        "layer_norm_epsilon": 1e-3,
+        "relative_attention_num_buckets": 8,
+        "relative_attention_max_distance": 6,
+    }
+    layers, prefix, hidden = "block.", "encoder.", ["wi"]
+    stacks, tables = ["encoder", "decoder"], 1
+
+    def build(self):
+        width = self.config["d_kv"] * HEADS
+        self.tensor("shared.weight", [VOCABULARY, WIDTH], 1.0)
+        for stack in self.stacks:
+            parts = ["SelfAttention", "EncDecAttention"][: 1 if stack == "encoder" else 2]
+            for layer in range(LAYERS):
+                p = f"{stack}.block.{layer}.layer."
+                for number, part in enumerate(parts):
+                    for name in "qkv":
+                        self.add_linear(f"{p}{number}.{part}.{name}", width, WIDTH)
+                    self.add_linear(f"{p}{number}.{part}.o", WIDTH, width)
+                    self.add_norm(f"{p}{number}.layer_norm")
+                if layer < self.tables:
+                    self.tensor(p + "0.SelfAttention.relative_attention_bias.weight", [8, HEADS], 1.0)
+                number = len(parts)
+                for name in self.hidden:
+                    self.add_linear(f"{p}{number}.DenseReluDense.{name}", HIDDEN, WIDTH)
+                self.add_linear(f"{p}{number}.DenseReluDense.wo", WIDTH, HIDDEN)
+                self.add_norm(f"{p}{number}.layer_norm")
+            self.add_norm(f"{stack}.final_layer_norm")
+
+    def embedded(self, ids):
+        return self.w["shared.weight"][ids]
+
+    def active(self, p, x):
+        return np.maximum(self.linear(p + "wi", x), 0)
+
+    def block(self, p, x):
+        layer = int(p.split("block.")[1].split(".")[0])
+        a, m = p + "layer.0.", p + "layer.1."
+        y = self.rms_norm(a + "layer_norm", x)
+        q, k, v = (self.linear(f"{a}SelfAttention.{name}", y).reshape(len(x), HEADS, -1) for name in "qkv")
+        table = self.w[f"encoder.block.{min(layer, self.tables - 1)}.layer.0.SelfAttention.relative_attention_bias.weight"]
+        bias = in_buckets(table, len(x), self.config["relative_attention_max_distance"])
+        x = x + self.linear(a + "SelfAttention.o", attend(q, k, v, 1.0, causal=False, bias=bias))
+        hidden = self.active(m + "DenseReluDense.", self.rms_norm(m + "layer_norm", x))
+        return x + self.linear(m + "DenseReluDense.wo", hidden)
+
+
+class GatedT5(T5):
+    """An encoder by itself; a gated MLP."""
+
+    config = {**T5.config, "feed_forward_proj": "gated-gelu"}
+    hidden, stacks = ["wi_0", "wi_1"], ["encoder"]
+
+    def active(self, p, x):
+        return gelu_tanh(self.linear(p + "wi_0", x)) * self.linear(p + "wi_1", x)
+
+
+class Umt5(GatedT5):
+    """Each layer has a table."""
+
+    config = {**GatedT5.config, "model_type": "umt5"}
+    tables = LAYERS
+
+
+class EuroBert(PlainLlama):
+    """LLaMA's layers, whose tokens see both sides."""
+
+    bidirectional = {"use_bidirectional_attention": True}  # as read() asks, of a model that has no such key
+    config = {**PlainLlama.config, "model_type": "eurobert", **bidirectional}
+
+    def logits(self, x):
+        return None
+
+    def result(self):
+        found = super().result()
+        return {**found, "config": {key: found["config"][key] for key in found["config"] if key not in self.bidirectional}}
 
 
 class DistilBert(Roberta):
@@ -2916,6 +3238,10 @@ def generate():
         "EXAONE 3": [Exaone3().result()],
         "Falcon": [Falcon().result()],
         "Falcon 7B": [Falcon7b().result()],
+        "BLOOM": [Bloom().result()],
+        "MPT": [Mpt().result()],
+        "GPT-BigCode": [BigCode().result(), MultiHeadBigCode().result()],
+        "GPT-2 with linear layers": [LinearGpt2().result()],
         "GPT-J": [GptJ().result()],
         "GPT-Neo": [GptNeo().result()],
         "Ministral 3": [Ministral3().result()],
@@ -2959,6 +3285,12 @@ def generate():
         "OPT": [Opt().result()],
         "RoBERTa": [Roberta().result(), XlmRoberta().result()],
         "DistilBERT": [DistilBert().result()],
+        "ELECTRA": [Electra().result(), WideElectra().result()],
+        "MPNet": [MpNet().result()],
+        "Jina embeddings 2": [Jina2().result()],
+        "T5": [T5().result()],
+        "T5 1.1": [GatedT5().result(), of_type("mt5", GatedT5().result()), Umt5().result()],
+        "EuroBERT": [EuroBert().result()],
         "CLIP": [Clip().result()],
         "SigLIP": [Siglip().result()],
         "Qwen 1": [Qwen1().result()],
