@@ -278,7 +278,7 @@ site_inputs() {
 # Builds dist/, where an input changed since it was built.
 build_site() {
   if [ -e dist/index.html ] && [ -e dist/eigenscope.html ] &&
-    site_inputs | cmp -s - build/site.inputs; then
+    [ "$(site_inputs)" = "$(cat build/site.inputs 2>&1)" ]; then
     return
   fi
   rm -f build/site.inputs

@@ -35,6 +35,18 @@ interface Heard {
   heard: unknown[];
 }
 
+test('an embedded wall of heads has its sentence and its switches', async () => {
+  const { page, errors } = await visit(browser, `${host.address}?embed=wall#model`, { settle: false });
+  const wall = page.locator('#figure-wall');
+  await wall.locator('canvas, svg').first().waitFor();
+  expect(await page.locator('.figure:visible').evaluateAll((all) => all.map(({ id }) => id))).toEqual(['figure-wall']);
+  for (const control of ['#field-model-reading', '[data-action="ablate"]', '[data-examples] button']) {
+    expect(await page.locator(control).first().isVisible()).toBe(true);
+  }
+  expect(await page.locator('[data-table-status], [data-axis]').filter({ visible: true }).count()).toBe(0);
+  expect(errors).toEqual([]);
+});
+
 test('a name that no figure has is refused with those that there are', async () => {
   const { page } = await visit(browser, `${host.address}?embed=nothing`, { settle: false });
   const notice = page.locator('[data-link-notice]');

@@ -159,6 +159,8 @@ test('predicted heads are hollow, measured ones full, and each says what it is',
   await page.locator('input[name="field-localize-dots"][value="measured"]').check();
   await expect.poll(() => dots.getAttribute('stroke')).toBe('var(--paper)');
   expect(await kinds()).toEqual(['head measured']);
+  // Their predicted places stay, as rings.
+  expect(await lead(page).locator('[data-mark="predicted places of the heads"] circle').count()).toBe(72);
   const rows = (await csv(page, 'lead')).filter(({ kind }) => kind === 'head measured');
   expect(rows.length).toBe(72);
   // The head with the largest predicted index has next to no measured one.

@@ -213,6 +213,17 @@ test('any column of the table is plotted against any other, and passages are lis
     ...[query, key].map((at) => token(passage, at).trim() || token(passage, at)),
   ]);
   expect(listed).toEqual(expected);
+
+  // Distance and sink are of those passages too.
+  await page.locator('[data-axis="scatter_x"]').selectOption('distance');
+  await page.locator('[data-axis="scatter_y"]').selectOption('sink');
+  await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Distance: .*Sink: /);
+  for (const row of await csv(page, 'scatter')) {
+    const [head] = found.heads.filter(
+      (it: Record<string, number>) => it.layer === Number(row.layer) && it.head === Number(row.head),
+    );
+    for (const name of ['distance', 'sink']) expect(Number(row[name])).toBeCloseTo(head[name], 4);
+  }
   expect(errors).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { viewNames } from '../../web/chapters/views';
@@ -24,6 +25,19 @@ test('the sections of chapters whose markup comes later have the attributes and 
     const headings = [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id!);
     expect(places!.split(' ')).toEqual(expect.arrayContaining(headings.filter((id) => !id.startsWith('title-'))));
   }
+});
+
+test('a Space has all that its page names, and the front matter of a static one', () => {
+  const { status, stderr } = spawnSync('node', ['.ci/space/make.mjs'], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const [, front] = readFileSync('build/space/README.md', 'utf8').split('---\n');
+  expect(front).toMatch(/^sdk: static$/m);
+  const [, page] = /^app_file: (.+)$/m.exec(front!)!;
+  const html = readFileSync(`build/space/${page}`, 'utf8');
+  const named = [...html.matchAll(/(?:src|href)="(\.\/assets\/[^"]+)"/g)].map(([, name]) => name!);
+  expect(named.length).toBeGreaterThan(1);
+  for (const name of named) expect(statSync(`build/space/${name}`).size).toBeGreaterThan(0);
+  expect(readdirSync('build/space/assets')).toEqual(readdirSync('dist/assets'));
 });
 
 test('results files hold what docs and page show, no more', () => {

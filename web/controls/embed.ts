@@ -5,6 +5,9 @@ import { FIGURES } from '../ui/registry';
 /** The parameter of the address that asks for one figure alone. */
 const PARAMETER = 'embed';
 
+/** What every figure may need beside itself; controls that stand elsewhere name their figures in `data-controls-of`. */
+const SHARED = '.controls, [data-link-notice], #announcer, script, summary';
+
 /**
  * Shows one figure with its controls where the address ends with `?embed=FIGURE`, for an iframe of another page;
  * a name that no figure has is refused in words. Where the markup of its chapter is not there yet, the chapter is
@@ -25,7 +28,7 @@ export function showEmbedded(state: PageState, refuse: (message: string) => void
   const view = child(document, `#${entry.chapter}`);
   for (let part: Element = figure; part !== document.body && part.parentElement; part = part.parentElement) {
     for (const other of part.parentElement.children) {
-      const isUsed = other === part || other.matches('.controls, [data-link-notice], #announcer, script, summary');
+      const isUsed = other === part || other.matches(`${SHARED}, [data-controls-of~="${id}"]`);
       if (!isUsed) other.classList.add('not-embedded');
     }
   }

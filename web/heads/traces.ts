@@ -62,6 +62,8 @@ export const MEASURED = [
   'localization',
   'self_logit',
   'self_weight',
+  'distance',
+  'sink',
   'previous_token',
   'duplicate_token',
   'induction',

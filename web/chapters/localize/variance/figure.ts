@@ -13,6 +13,7 @@ import { HeadPointer, headMarks, modelEntries } from '../../../heads/head-dots';
 import { spreadNames, type HeadRegistry } from '../../../heads/registry';
 import { spectrumNames } from '../../../heads/traces';
 import { sliderOf } from '../../../state/control';
+import type { Origin } from '../../../state/heads';
 import { settingControls } from '../../../state/setting';
 import { type Curves, valueOn, type Lines, type OtherLine } from '../answers';
 import { Panel, type Scene } from '../panel';
@@ -28,6 +29,9 @@ const SHARES: readonly string[] = ['entropy', 'participation', 'rho_mean'];
 /** Milliseconds in which the heads fall from their predicted to their measured values. */
 const FALLING = 1400;
 const REDUCED = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** The legend's entry of the places from which measured heads fell. */
+const PREDICTED: Entry = { text: 'predicted for these heads', kind: 'ring', colours: ['var(--muted)'] };
 
 /** The parts of the picture that follow the point or the pointer. */
 interface Marks {
@@ -108,6 +112,7 @@ export class VariancePanel extends Panel {
     if (spots.length > 0) {
       const shown = this.registry.shown(state.sample);
       entries.push(...modelEntries(shown, spots, dots, spectrumNames[state.sigma]));
+      if (dots === 'measured') entries.push(PREDICTED);
     }
     if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 8, box.width - 4, AXIS_NAME);
@@ -137,6 +142,7 @@ export class VariancePanel extends Panel {
         ...(showsAll(state) ? otherMarks(lines) : []),
         ...lineMarks(lines, showsAll(state) ? lines.means.length : 1),
         ...pointMarks(known, lines, fresh),
+        ...this.predictedMarks(dots),
         ...headMarks(spots, state.head, brushed(state), dots),
       ],
     });
@@ -158,6 +164,20 @@ export class VariancePanel extends Panel {
     this.tip.place(() => [[tipsOf(lines, known, showsAll(state)), drawn]]);
     this.fall();
     return this.own.svg;
+  }
+
+  /** Below measured heads the places that the theory predicts for them, faint, so that both can be compared. */
+  private predictedMarks(dots: Origin): Markish[] {
+    if (dots !== 'measured') return [];
+    const { value } = this.registry.predictions;
+    const places = this.spots.map(({ head, x }) => ({ x, y: value.get(head.id) ?? NaN }));
+    const look = { x: 'x', y: 'y', r: 3, stroke: 'var(--muted)', strokeWidth: 1, strokeOpacity: 0.6 };
+    return [
+      dot(
+        places.filter(({ y }) => y <= this.top),
+        { ...look, ariaDescription: 'predicted places of the heads' },
+      ),
+    ];
   }
 
   /** Lets the dots come from where they were; measured ones that are new fall from their predicted values. */

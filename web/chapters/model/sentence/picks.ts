@@ -29,8 +29,8 @@ const PICKS: readonly { name: string; help: string; value: Value }[] = [
   { name: 'Most uniform', help: 'the head of the highest measured entropy', value: entropy },
   {
     name: 'Largest sink',
-    help: 'the head with the most weight on the first token and the separator',
-    value: valueIn('sink'),
+    help: 'the head with the most weight on the first token and the separator of the sentence',
+    value: valueIn('text_sink'),
   },
   {
     name: 'Least explained',

@@ -54,8 +54,10 @@ function onText(name: 'entropy' | 'distance' | 'sink') {
     text ? (rowOf(head, text.heads)?.[name] ?? NaN) : NaN;
 }
 
-/** Attention to tokens by their place and id, with the papers that define the scores. */
-const SCORES = [
+/** Measures on the passages of a long text; scores with the papers that define them. */
+const ON_PASSAGES = [
+  ['distance', 'Distance', 'mean distance between query and key, in tokens'],
+  ['sink', 'Sink', 'attention to the first token and the separator (Xiao et al., 2023)'],
   ['previous_token', 'Previous-token score', 'attention to the previous token (Olsson et al., 2022)'],
   [
     'duplicate_token',
@@ -69,7 +71,7 @@ const SCORES = [
   ],
 ] as const;
 
-function onPassages(name: (typeof SCORES)[number][0]) {
+function onPassages(name: (typeof ON_PASSAGES)[number][0]) {
   return (head: PlacedHead, { measurements: { corpus } }: Found) =>
     (corpus && rowOf(head, corpus.heads)?.[name]) ?? head.measured?.[name] ?? NaN;
 }
@@ -160,19 +162,7 @@ export const columns: readonly Column[] = [
     help: `entropy on the sentence of ${referTo('head-text')}`,
     value: onText('entropy'),
   },
-  {
-    name: 'distance',
-    title: 'Distance, text',
-    help: `mean distance between query and key, in tokens, on the sentence of ${referTo('head-text')}`,
-    value: onText('distance'),
-  },
-  {
-    name: 'sink',
-    title: 'Sink, text',
-    help: `weight on the first token and the separator, on the sentence of ${referTo('head-text')}`,
-    value: onText('sink'),
-  },
-  ...SCORES.map(([name, title, meaning]): Column => ({
+  ...ON_PASSAGES.map(([name, title, meaning]): Column => ({
     name,
     title,
     help: `${meaning}, mean over the first passages of a long text`,
@@ -197,6 +187,20 @@ export const columns: readonly Column[] = [
     title: 'Key bias',
     help: 'norm of the key bias, which is not part of W, over the norm of the key weights',
     value: ({ bias_key }) => bias_key ?? NaN,
+  },
+  {
+    name: 'text_distance',
+    title: 'Distance, text',
+    optional: true,
+    help: `mean distance between query and key, in tokens, on the sentence of ${referTo('head-text')}`,
+    value: onText('distance'),
+  },
+  {
+    name: 'text_sink',
+    title: 'Sink, text',
+    optional: true,
+    help: `attention to the first token and the separator, on the sentence of ${referTo('head-text')}`,
+    value: onText('sink'),
   },
   {
     name: 'norm',
