@@ -256,14 +256,34 @@ TEST_CASE("biases of offsets have the shapes and the config that they are run wi
   const auto with = [](const char* key, const Json& value) {
     return [=](TinyModel&, Json& c) { c[key] = value; };
   };
-  for (const std::vector<std::uint64_t>& shape :
-       std::vector<std::vector<std::uint64_t>>{{8, 3}, {6, 4}, {512, 4}}) {
-    const auto shaped = [&](TinyModel& model, Json& c) {
-      model.add(table, shape, 1);
+  const auto shaped = [](const std::string& name, const std::vector<std::uint64_t>& shape) {
+    return [=](TinyModel& model, Json& c) {
+      model.add(name, shape, 1);
       c.erase("relative_attention_num_buckets");
     };
-    check_failure(refusal("MPNet", shaped), table, "a multiple of 4", "4 heads");
+  };
+  const std::string of_first =
+      "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+  for (const std::vector<std::uint64_t>& shape :
+       std::vector<std::vector<std::uint64_t>>{{8, 3}, {6, 4}, {24, 4}}) {
+    check_failure(refusal("T5", shaped(of_first, shape)), of_first, "a multiple of 4", "4 heads");
   }
+  check_failure(refusal("MPNet", shaped(table, {8, 4})), table, "32 buckets");
+  const std::string of_second =
+      "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight";
+  const auto lacking = [&](TinyModel& model, Json&) { model.values.erase(of_second); };
+  check_failure(refusal("T5 1.1", lacking), of_second, "is missing");  // of UMT5
+  CHECK(refusal("MPT", with("prefix_lm", true)).item == "prefix_lm");
+  CHECK(refusal("MPT", with("logit_scale", 0.5)).item == "logit_scale");
+  CHECK(refusal("ELECTRA", with("embedding_size", 6)).kind == "none");
+  const auto biased = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.self_attn.q_proj.bias", {16}, 1);
+  };
+  CHECK(refusal("EuroBERT", biased).item == "attention_bias");
+  const auto bare = [](TinyModel& model, Json&) {
+    model.values.erase("encoder.layer.0.attention.self.query.bias");
+  };
+  CHECK(refusal("Jina embeddings 2", bare).item == "encoder.layer.0.attention.self.query.bias");
   CHECK(refusal("MPNet", with("relative_attention_num_buckets", 16)).item ==
         "relative_attention_num_buckets");
   CHECK(refusal("T5", with("feed_forward_proj", "gated-gelu")).item == "feed_forward_proj");

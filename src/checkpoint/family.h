@@ -242,8 +242,10 @@ struct OffsetBiasNames {
   bool slopes = false;  ///< ALiBi
   std::string_view exponent_key =
       {};  ///< of the steepest slope, 2^-8 where the config does not say
-  /// A tensor, buckets x heads, of each layer or of the first one for all.
+  /// A tensor, buckets x heads: of the first layer for all, or of each, as in these model types, between spaces.
   std::string_view buckets = {};
+  std::string_view each_layer = {};
+  std::uint64_t count = 0;             ///< of the buckets, whatever the config says; 0: any
   std::string_view farthest_key = {};  ///< of the distance from which on all are alike, or 128
 };
 
@@ -372,6 +374,7 @@ struct ForwardNames {
   bool causal = true;
   std::string_view bidirectional_key = {};  ///< a switch; true: not causal
   bool optional_bias = false;               ///< a linear layer or norm without a bias has none
+  std::string_view without_bias = {};       ///< so do these linear layers, between spaces, alone
   /// Model types whose attention, MLP and mixer have biases only where their switches ("attention_bias") are true.
   std::string_view switched_biases = {};
   bool output_bias = false;  ///< the map to the next token may have a bias

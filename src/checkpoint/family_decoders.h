@@ -831,11 +831,18 @@ constexpr Family deepseek_heads() {
 }
 
 constexpr Family mistral4() {
-  Family row = heads_only(variant(latent(), "Mistral Small 4", " mistral4 "),
-                          " self_attn.o_proj post_attention_layernorm ");
+  Family row = variant(latent(), "Mistral Small 4", " mistral4 ");
   row.rotary.share = {};
   row.rotary.made_share = true;
   row.rotary.unwritten = UnwrittenScaling::angles_and_logits;
+  row.text.model_types = " mistral3 mistral4 ";
+  row.text.most_tokens_key = {};
+  row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
+                             .normalized = true,
+                             .factor_key = "routed_scaling_factor"};
+  row.text.experts.stacked = {.up = "layers.{n}.mlp.experts.gate_up_proj",
+                              .down = "layers.{n}.mlp.experts.down_proj",
+                              .gate_rows = GateRows::halves};
   return row;
 }
 
@@ -1034,6 +1041,7 @@ constexpr Family eurobert() {
   row.rotary.default_base = 0;
   row.text.causal = false;
   row.text.epsilon = 1e-5;
+  row.text.switched_biases = " eurobert ";
   row.text.output = {};
   return row;
 }

@@ -105,6 +105,7 @@ constexpr Family t5() {
                            .others = kT5Others}}},
           .text = {.offset_bias = {.buckets = "encoder.block.{n}.layer.0.SelfAttention."
                                               "relative_attention_bias.weight",
+                                   .each_layer = " umt5 ",
                                    .farthest_key = "relative_attention_max_distance"},
                    .value = "encoder.block.{n}.layer.0.SelfAttention.v.weight",
                    .attention_output = "encoder.block.{n}.layer.0.SelfAttention.o.weight",
@@ -117,11 +118,14 @@ constexpr Family t5() {
                    .norm = NormKind::rms_norm,
                    .epsilon_key = "layer_norm_epsilon",
                    .epsilon = 1e-6,
-                   .activation_key = "feed_forward_proj",
+                   .activation_key = "dense_act_fn",
                    .activation = Activation::relu,
                    .causal = false,
                    .optional_bias = true,
-                   .usual = {{{"feed_forward_proj", "relu"}}}}};
+                   .usual = {{{"feed_forward_proj", "relu"}}},
+                   .foreign = {{"encoder.block.0.layer.0.SelfAttention.q.bias",
+                                "encoder.block.0.layer.1.DenseReluDense.wo.bias",
+                                "encoder.block.0.layer.0.layer_norm.bias"}}}};
 }
 
 // The later ones, and mT5, gate their MLPs.
@@ -133,7 +137,6 @@ constexpr Family t5_gated() {
   ForwardNames& text = row.text;
   text.mlp_gate = row.required;
   text.mlp_up = "encoder.block.{n}.layer.1.DenseReluDense.wi_1.weight";
-  text.activation_key = {};
   text.activation = Activation::gelu_new;
   text.usual = {{{"feed_forward_proj", "gated-gelu"}}};
   return row;

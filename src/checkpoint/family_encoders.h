@@ -28,7 +28,9 @@ constexpr Family bert() {
                    .epsilon = 1e-12,
                    .activation_key = "hidden_act",
                    .causal = false,
-                   .usual = {{{"position_embedding_type", "absolute"}, {"is_decoder", "false"}}}}};
+                   .usual = {{{"position_embedding_type", "absolute"}, {"is_decoder", "false"}}},
+                   // Of Jina's later embeddings of code.
+                   .foreign = {{"encoder.layer.0.attention.self.layer_norm_q.weight"}}}};
 }
 
 // Its positions count from the id of the padding token on.
@@ -74,7 +76,7 @@ constexpr Family mpnet() {
   text.value = "encoder.layer.{n}.attention.attn.v.weight";
   text.attention_output = "encoder.layer.{n}.attention.attn.o.weight";
   text.attention_end_norm = "encoder.layer.{n}.attention.LayerNorm.weight";
-  text.offset_bias = {.buckets = "encoder.relative_attention_bias.weight"};
+  text.offset_bias = {.buckets = "encoder.relative_attention_bias.weight", .count = 32};
   text.first_position_key = "padding_idx";  // which no config has: it is token 1
   text.usual = {};
   return row;
@@ -112,7 +114,8 @@ constexpr Family jina2() {
   text.mlp_up = "encoder.layer.{n}.mlp.gated_layers.weight";
   text.mlp_down = "encoder.layer.{n}.mlp.wo.weight";
   text.fused_gate = true;
-  text.optional_bias = true;
+  text.without_bias =
+      " encoder.layer.{n}.mlp.gated_layers_w.weight encoder.layer.{n}.mlp.gated_layers.weight ";
   text.usual = {{{"position_embedding_type", "alibi"},
                  {"feed_forward_type", "geglu"},
                  {"hidden_act", "gelu"},

@@ -196,28 +196,33 @@ constexpr Family falcon_small() {
 }
 
 constexpr Family mpt() {
-  return {.name = "MPT",
-          .model_types = " mpt ",
-          .layout = HeadLayout::kFused,
-          .width_key = "d_model",
-          .neutral_keys = " alibi ",
-          .embeddings = "wte.weight",
-          .attentions = {{{.query_weight = "blocks.{n}.attn.Wqkv.weight",
-                           .query_gain = "blocks.{n}.norm_1.weight",
-                           .head_count_key = "n_heads",
-                           .key_head_count_key = "kv_n_heads",
-                           .layer_count_key = "n_layers"}}},
-          .text = {.offset_bias = {.slopes = true, .exponent_key = "alibi_bias_max"},
-                   .attention_output = "blocks.{n}.attn.out_proj.weight",
-                   .mlp_norm = "blocks.{n}.norm_2.weight",
-                   .mlp_up = "blocks.{n}.ffn.up_proj.weight",
-                   .mlp_down = "blocks.{n}.ffn.down_proj.weight",
-                   .final_norm = "norm_f.weight",
-                   .length_key = "max_seq_len",
-                   .epsilon_key = "layer_norm_epsilon",
-                   .optional_bias = true,
-                   .usual = {{{"alibi", "true"}}},
-                   .foreign = {{"wpe.weight"}}}};
+  return {
+      .name = "MPT",
+      .model_types = " mpt ",
+      .layout = HeadLayout::kFused,
+      .width_key = "d_model",
+      .neutral_keys = " alibi ",
+      .embeddings = "wte.weight",
+      .attentions = {{{.query_weight = "blocks.{n}.attn.Wqkv.weight",
+                       .query_gain = "blocks.{n}.norm_1.weight",
+                       .head_count_key = "n_heads",
+                       .key_head_count_key = "kv_n_heads",
+                       .layer_count_key = "n_layers"}}},
+      .text = {.offset_bias = {.slopes = true, .exponent_key = "alibi_bias_max"},
+               .attention_output = "blocks.{n}.attn.out_proj.weight",
+               .mlp_norm = "blocks.{n}.norm_2.weight",
+               .mlp_up = "blocks.{n}.ffn.up_proj.weight",
+               .mlp_down = "blocks.{n}.ffn.down_proj.weight",
+               .final_norm = "norm_f.weight",
+               .length_key = "max_seq_len",
+               .epsilon_key = "layer_norm_epsilon",
+               .optional_bias = true,
+               // What the first code multiplies, masks or normalizes and Hugging Face's does not.
+               .usual = {{{"alibi", "true"},
+                          {"logit_scale", "none"},
+                          {"prefix_lm", "false"},
+                          {"norm_type", "low_precision_layernorm"}}},
+               .foreign = {{"wpe.weight"}}}};
 }
 
 constexpr Family chatglm() {

@@ -225,7 +225,8 @@ constexpr NamePairs kLocalBase =
 constexpr NamePairs kNormalized = " true=norm_topk_prob ";
 constexpr NamePairs kGptCounts = " attention.head_count=n_head block_count=n_layer ";
 constexpr NamePairs kT5Keys =
-    " embedding_length=d_model attention.key_length=d_kv attention.head_count=num_heads "
+    " attention.layer_norm_rms_epsilon=layer_norm_epsilon embedding_length=d_model "
+    "attention.key_length=d_kv attention.head_count=num_heads "
     "block_count=num_layers block_count=num_decoder_layers decoder_block_count=num_decoder_layers "
     "attention.relative_buckets_count=relative_attention_num_buckets ";
 constexpr NamePairs kDeltaRuleKeys =
@@ -336,7 +337,10 @@ constexpr std::array kConverted{
     Converted{.name = "hunyuan-dense", .model_type = "hunyuan_v1_dense", .names = {kHunyuan}},
     Converted{.name = "hunyuan-moe", .model_type = "hunyuan_v1_moe", .names = {kHunyuan}},
     Converted{.name = "baichuan", .model_type = "baichuan", .neighbours = true},
-    Converted{.name = "nemotron", .model_type = "nemotron", .whole_gains = true},
+    Converted{.name = "nemotron",
+              .model_type = "nemotron",
+              .whole_gains = true,
+              .keys = {" attention.layer_norm_epsilon=norm_eps "}},
     Converted{.name = "nemotron_h",
               .model_type = "nemotron_h",
               .names = {kMixers},

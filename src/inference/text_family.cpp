@@ -20,6 +20,7 @@ struct ActivationName : Choice {  // as config.json has it
   Activation kind;
 };
 constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
+                                  ActivationName{{"gelu_fast"}, Activation::gelu_new},
                                   ActivationName{{"gelu_new"}, Activation::gelu_new},
                                   ActivationName{{"gelu_pytorch_tanh"}, Activation::gelu_new},
                                   ActivationName{{"quick_gelu"}, Activation::quick_gelu},

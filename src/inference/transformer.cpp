@@ -15,6 +15,7 @@
 #include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/words.h"
 
 namespace eigenscope {
 namespace {
@@ -132,7 +133,8 @@ MatrixXf Transformer::read_rows(const std::string& name, Index first, Index coun
 StoredLinear Transformer::linear(std::string_view pattern, int layer, Index out, Index in) const {
   const std::string name = full_name(pattern, layer), bias = bias_of(name);
   StoredLinear map(tensors_, name, out, in, match_.family->inputs_first());
-  const bool none = names().optional_bias && !tensors_->tensors().contains(bias);
+  const bool optional = names().optional_bias || lists(names().without_bias, pattern);
+  const bool none = optional && !tensors_->tensors().contains(bias);
   if (!none) map.set_bias(read_bias(bias, out));
   return map;
 }

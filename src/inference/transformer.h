@@ -325,6 +325,7 @@ class Transformer {
   RouterRules router_;
   double steepest_slope_ = 8;        // the exponent of OffsetBias::slopes
   int farthest_bucket_ = 128;        // of OffsetBias::in_buckets
+  bool own_offset_biases_ = false;   // each layer has buckets
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
   Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none

@@ -124,7 +124,7 @@ OffsetBias Transformer::offset_bias(int layer) const {
   const OffsetBiasNames& own = names().offset_bias;
   if (own.slopes) return OffsetBias::slopes(heads(), steepest_slope_);
   if (own.buckets.empty()) return {};
-  const std::string name = full_name(own.buckets, has(own.buckets, layer) ? layer : 0);
+  const std::string name = full_name(own.buckets, own_offset_biases_ ? layer : 0);
   const auto [count, heads] = matrix_shape(*tensors_, name);
   if (heads != this->heads() || count % 4 != 0 || count / 4 >= farthest_bucket_) {
     refuse_item(name,

@@ -149,6 +149,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   if (first_with_mixer() < layers_) read_mixers(keys, rules.activation);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
+  if (has(names().embedding_projection, 0)) check_count(keys, "embedding_size", embedding_width_);
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
   first_position_ = names().first_position;
   if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
@@ -280,15 +281,31 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
 }
 
 void Transformer::read_offset_bias(const ConfigKeys& keys) {
-  constexpr double kLargestExponent = 64;
+  // An exponent of 0 stands for slopes of 1 in config.json, and for no ALiBi in GGUF.
+  constexpr double kLeastExponent = 1e-3, kLargestExponent = 64;
   const OffsetBiasNames& own = names().offset_bias;
-  steepest_slope_ = keys.number(own.exponent_key, 0, kLargestExponent).value_or(steepest_slope_);
+  steepest_slope_ =
+      keys.number(own.exponent_key, kLeastExponent, kLargestExponent).value_or(steepest_slope_);
   if (const auto told = keys.integer(own.farthest_key, kLargestSide)) {
     farthest_bucket_ = static_cast<int>(*told);
   }
   if (own.buckets.empty()) return;
   const std::string name = full_name(own.buckets);
-  check_count(keys, "relative_attention_num_buckets", matrix_shape(*tensors_, name)[0]);
+  const Index count = matrix_shape(*tensors_, name)[0];
+  check_count(keys, "relative_attention_num_buckets", count);
+  if (own.count > 0 && count != static_cast<Index>(own.count)) {
+    refuse_item(name, {"it must have ", std::to_string(own.count), " buckets, but has ",
+                       std::to_string(count)});
+  }
+  const bool needed = lists(own.each_layer, keys.text("model_type").value_or(""));
+  const int last = layers_ - 1;
+  own_offset_biases_ = needed || (last > 0 && has(own.buckets, last));
+  for (int layer = 0; layer < layers_; ++layer) {
+    if (layer == 0 || has(own.buckets, layer) == own_offset_biases_) continue;
+    refuse_item(full_name(own.buckets, layer),
+                own_offset_biases_ ? "it is missing, though other layers have it"
+                                   : "it must be in all layers, or in the first alone");
+  }
 }
 
 void Transformer::check_values(const ConfigKeys& keys, int layer) const {

@@ -126,6 +126,10 @@ class HeadPredictor {
   HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
                 const Eigen::VectorXd& correlations, const RotaryTurns& turns);
 
+  /// Whether the logits of a query have one law for all keys up to level 3: without rotary positions and biases of
+  /// offsets.
+  bool keys_are_alike() const { return turns_.is_none() && offset_bias_.size() == 0; }
+
   /// The law of a query's logits over all T keys. Throws InvalidArgument ("level") for a level that is no
   /// such law.
   RowLaw law(Level level, const HeadQuery& query) const;

@@ -198,7 +198,7 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
       rows_.cap(logits);
       meters[level].add_row(logits, softmax(logits, 1), place, sinks);
     }
-    // Where all keys are alike the expected weight is known, and the drawn one only noise.
+    // Before level 4 keys are alike: the expected weight is known, and the drawn one only noise.
     const auto visible = static_cast<double>(place.seen.count);
     const SinkKeys seen = sinks.among(place);
     leading += static_cast<double>(seen.leading) / visible;
@@ -207,7 +207,7 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
   });
   for (std::size_t level = kFirst; level < kEnd; ++level) {
     HeadMeasures& measures = prediction.levels[level] = meters[level].measures();
-    if (static_cast<Level>(level) >= Level::sink) continue;
+    if (static_cast<Level>(level) >= Level::sink || !predictor.keys_are_alike()) continue;
     measures.row.sink_first = leading / rows;
     measures.row.sink_separator = trailing / rows;
   }

@@ -442,7 +442,7 @@ TYPES = {
     "gemma4_unified": (replace(_GEMMA4, parts=("gemma4_unified_text",)),),
     "mllama": (_llama(parts=("mllama_text_model",)),),
     "llava": (_llama(default_heads=32, parts=("llama", "mistral", "qwen2")),),
-    "mistral3": (_llama(parts=("mistral", "ministral3")),),
+    "mistral3": (_llama(parts=("mistral", "ministral3")), _latent(parts=("mistral4",))[0]),
     "qwen2_5_vl": (_llama(parts=("qwen2_5_vl_text",)),),
     "qwen3_vl": (_llama(parts=("qwen3_vl_text",), **_NORMS),),
     "qwen3_vl_moe": (_llama(parts=("qwen3_vl_moe_text",), **_NORMS),),
@@ -457,6 +457,7 @@ TYPES = {
         _latent(),
     ),
     "kimi_k25": _latent(parts=("kimi_k2",)),
+    "mistral4": _latent()[:1],
     "minicpm3": _latent(yarn_scales=False)[:1],
     "deepseek_vl_v2": (_llama(config="language_config"),),
     "smollm3": (_llama(rotary_every=4),),
@@ -582,13 +583,14 @@ def _attentions(config, like, gains, fold_gains):
         if like not in (None, model_type):
             raise ValueError(f"like must be omitted for the known model_type '{model_type}': found {like!r}")
         part = _text_of(config).get("model_type")
-        parts = TYPES[model_type][0].parts
+        parts = [it for row in TYPES[model_type] for it in row.parts]
         if parts and part not in (None, *parts):
             raise ValueError(f"'text_config.model_type' must be {_quoted(parts)} in '{model_type}': found {part!r}")
-        known = {it.gains for it in TYPES[model_type]} - {"none"}
+        rows = tuple(row for row in TYPES[model_type] if part is None or not row.parts or part in row.parts)
+        known = {it.gains for it in rows} - {"none"}
         if gains is not None and gains not in known:
             raise ValueError(f"gains must be omitted or {_quoted(known) or 'None'} for '{model_type}': found {gains!r}")
-        return TYPES[model_type]
+        return rows
     if like not in TYPES:
         raise ValueError(
             f"model_type must be one of {_quoted(TYPES)}: found {model_type!r}, of which the layout of queries and keys, "

@@ -139,10 +139,10 @@ class Decoder:
             "attention.head_count_kv": uint32(size.key_heads),
             "rope.dimension_count": uint32(size.head_width),
             "rope.freq_base": float32(10000),
-            self.epsilon: float32(1e-5),
+            self.epsilon: float32(1e-3),
             **self.keys,
         }
-        prefixed = {f"{self.architecture}.{key}": value for key, value in of_model.items()}
+        prefixed = {f"{self.architecture}.{key}": value for key, value in of_model.items() if value is not None}
         return {"general.architecture": string(self.architecture), **prefixed, **tokenizer(size.vocabulary)}
 
 
@@ -389,6 +389,18 @@ class DeepSeekV32(DeepSeek):
         super().layer(p)
         for part, mean in (("weight", 1.0), ("bias", 0.0)):
             self.vector(f"{p}indexer.k_norm.{part}", (128,), mean)
+
+
+class Mistral4(DeepSeek):
+    """Experts have softmax weights that add up to a factor, in every layer."""
+
+    architecture = "mistral4"
+    unread = ("leading_dense_block_count", "expert_gating_func", "expert_group_count", "expert_group_used_count")
+    keys = {**DeepSeek.keys, **dict.fromkeys(unread), "rope.scaling.yarn_log_multiplier": float32(0.1)}
+
+    def layer(self, p):
+        self.is_first = False
+        Decoder.layer(self, p)
 
 
 class GlmDsa(DeepSeekV32):

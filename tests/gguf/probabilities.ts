@@ -44,6 +44,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'deepseek2-lite': SINGLE,
   'deepseek2-ocr': SINGLE,
   deepseek32: SINGLE,
+  mistral4: SINGLE,
   'glm-dsa': SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,

@@ -2164,7 +2164,7 @@ class Qwen35Moe(Qwen35, Qwen2Moe):
         return beside_vision("qwen3_5_moe", super().result())
 
 
-class StackedQwen35(Qwen35Moe):
+class StackedExperts(MixtureOfExperts):
     """Experts lie in one tensor, outputs first, gates before ups."""
 
     def add_gated(self, p, maps, hidden):
@@ -2178,6 +2178,23 @@ class StackedQwen35(Qwen35Moe):
     def expert_output(self, p, expert, x):
         gate, up = np.split(self.w[p + "mlp.experts.gate_up_proj"][expert] @ x, 2)
         return self.w[p + "mlp.experts.down_proj"][expert] @ (silu(gate) * up)
+
+
+class StackedQwen35(StackedExperts, Qwen35Moe):
+    """The same with experts in one tensor."""
+
+
+class Mistral4(StackedExperts, DeepseekV3):
+    """The router has a softmax, whose chosen weights add up to a factor; experts lie in one tensor."""
+
+    config = {key: value for key, value in Glm47Flash.config.items() if key not in ("first_k_dense_replace", "topk_method")}
+    config |= {"rope_scaling": DeepseekV3.config["rope_scaling"], "rope_interleave": True}
+    config |= {"model_type": "mistral4", "n_group": 1, "topk_group": 1}
+    add_mlp, is_mixture = MixtureOfExperts.add_mlp, MixtureOfExperts.is_mixture
+
+    def route(self, p, x):
+        factor = self.config["routed_scaling_factor"]
+        return {expert: factor * weight for expert, weight in MixtureOfExperts.route(self, p, x).items()}
 
 
 class Qwen3Next(Qwen35Moe):
@@ -2838,7 +2855,7 @@ class WideElectra(Roberta):
 class MpNet(Roberta):
     """Biases of offsets, the same in all layers."""
 
-    config = {**Roberta.config, "model_type": "mpnet", "relative_attention_num_buckets": 8}
+    config = {**Roberta.config, "model_type": "mpnet", "relative_attention_num_buckets": 32}
     prefix = "mpnet."
     query, key, value, output = (f"attention.attn.{name}" for name in "qkvo")
     end = "attention.LayerNorm"
@@ -2846,7 +2863,7 @@ class MpNet(Roberta):
 
     def build(self):
         super().build()
-        self.tensor("mpnet.encoder.relative_attention_bias.weight", [8, HEADS], 1.0)
+        self.tensor("mpnet.encoder.relative_attention_bias.weight", [32, HEADS], 1.0)
 
     def bias(self, length):
         return in_buckets(self.w["mpnet.encoder.relative_attention_bias.weight"], length, 128)
@@ -3268,6 +3285,7 @@ def generate():
             of_type("glm_moe_dsa", Glm47Flash().result(), **selecting),
             Glm47Flash().result(),
         ],
+        "Mistral Small 4": [as_text_of("mistral3", Mistral4().result(), ()), Mistral4().result()],
         "Latent keys": [DeepseekV2().result(), DeepseekV2Lite().result()],
         "DeepSeek without latents": [DeepseekOcr().result()],
         "Ling with separate projections": [Ling().result()],
