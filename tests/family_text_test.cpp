@@ -17,6 +17,7 @@
 #include "paths.h"
 #include "prediction/layer_covariance.h"
 #include "prediction/levels.h"
+#include "prediction/predicted_attention.h"
 #include "prediction/prediction.h"
 #include "prediction/random_tokens.h"
 
@@ -280,6 +281,8 @@ TEST_CASE("biases of offsets have the shapes and the config that they are run wi
     model.add("model.layers.0.self_attn.q_proj.bias", {16}, 1);
   };
   CHECK(refusal("EuroBERT", biased).item == "attention_bias");
+  CHECK(refusal("StarCoder2", with("use_bias", false)).item == "use_bias");
+  CHECK(refusal("Qwen 2 MoE", with("qkv_bias", false)).item == "qkv_bias");
   const auto bare = [](TinyModel& model, Json&) {
     model.values.erase("encoder.layer.0.attention.self.query.bias");
   };
@@ -583,6 +586,27 @@ TEST_CASE("values, inputs and factors of Gemma 4 are those of the file and of co
         "sliding_window");
   CHECK(refusal("Gemma 4", [](TinyModel&, Json& c) { c.erase("rope_parameters"); }).item ==
         "rope_parameters.sliding_attention.rope_type");
+}
+
+TEST_CASE("predicted attention has the share that learned sinks leave", "[families]") {
+  const Json& expected = models_of("gpt-oss").front();
+  TinyModel model = wave_model(expected);
+  for (auto& [name, values] : model.values) {
+    // Without queries the keys of a row are alike, and every prediction is exact.
+    if (name.find("q_proj") != name.npos) std::fill(values.begin(), values.end(), 0);
+  }
+  const auto opened = open_model(model, expected.at("config"));
+  const std::vector<Passage> passages{{expected.at("ids").get<std::vector<int>>(), 0, 0}};
+  ForwardPass pass(opened, passages);
+  const PassageTrace trace = advance_layer(pass).front();
+  const std::vector<HeadPlace> heads{{0, 0}, {0, 3}};
+  PredictedAttention predicted(opened, passages, Level::mean, heads, 1);
+  while (!predicted.advance(0)) continue;
+  for (const HeadPlace& head : heads) {
+    const MatrixXf& weights = trace.heads[static_cast<std::size_t>(head.head)].weights;
+    CHECK((predicted.weights(0, head) - weights).cwiseAbs().maxCoeff() < 1e-6f);
+    CHECK(weights.colwise().sum().minCoeff() < 0.95f);
+  }
 }
 
 TEST_CASE("what needs the tokens of one layer alone refuses keys of an earlier one", "[families]") {

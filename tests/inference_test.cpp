@@ -376,7 +376,7 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
   CHECK(failure(nothing, "{}") == "test.safetensors");
   CHECK(failure(nothing, R"({"model_type":"gpt2"})") == "config.json");
   CHECK(failure(nothing, R"({"model_type":"gpt2","n_head":3})") == "n_head");
-  CHECK(failure(nothing, R"({"model_type":"gpt2","n_head":2,"activation_function":"swish"})") ==
+  CHECK(failure(nothing, R"({"model_type":"gpt2","n_head":2,"activation_function":"mish"})") ==
         "activation_function");
   CHECK(failure(nothing, R"({"model_type":"gpt2","n_head":2,"layer_norm_epsilon":-1})") ==
         "layer_norm_epsilon");

@@ -125,6 +125,15 @@ TEST_CASE("a head's scores are the weights of the previous token, of equal token
   CHECK(meter.scores().previous_token == Approx((4 * 0.25 + 0.75) / 5));
   CHECK(meter.scores().duplicate_token == Approx(0.25 / 3));
   CHECK(meter.scores().induction == Approx((0.5 + 0.5 + 0.75) / 3));
+  // A learned sink, which has the rest of a row, leaves the scores of the others' weights over their sum.
+  Eigen::MatrixXf whole = weights;
+  for (Index query = 1; query < 6; ++query) whole.col(query) /= weights.col(query).sum();
+  PatternMeter beside, without;
+  beside.add(weights, ids, /*learned_sinks=*/true);
+  without.add(whole, ids);
+  CHECK(beside.scores().previous_token == Approx(without.scores().previous_token));
+  CHECK(beside.scores().duplicate_token == Approx(without.scores().duplicate_token));
+  CHECK(beside.scores().induction == Approx(without.scores().induction));
   meter.add(Eigen::MatrixXf::Zero(6, 6), ids);
   CHECK(meter.scores().induction == Approx((0.5 + 0.5 + 0.75) / 6));
   PatternMeter none;

@@ -135,8 +135,7 @@ class AdaptedView final : public SafetensorsView {
 /// What adapter_config.json says of all weights.
 struct AdapterRules {
   double alpha = 0;
-  bool by_root = false;       ///< alpha is divided by the root of the rank
-  bool inputs_first = false;  ///< weights are stored with their inputs as rows
+  bool by_root = false;  ///< alpha is divided by the root of the rank
   bool has_magnitudes = false;
   std::uint64_t rank = 0;  ///< of all weights; 0: that of the tensors
 };
@@ -198,7 +197,7 @@ AdapterRules rules_of(const Config& config) {
   constexpr std::uint64_t kMostRank = 1 << 20;
   const bool one_rank = !config.has_keys("rank_pattern");
   return {*alpha, config.flag("use_rslora").value_or(false),
-          config.flag("fan_in_fan_out").value_or(false), config.flag("use_dora").value_or(false),
+          config.flag("use_dora").value_or(false),
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
 }
 
@@ -299,11 +298,12 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
   weight.name = weight_of(base, module, inner);
   const TensorInfo &a = adapter.tensor(weight.inner), &b = adapter.tensor(weight.outer),
                    &whole = base.tensor(weight.name);
-  // PEFT itself turns the switch off for the layers of torch.
-  const bool square = whole.shape.size() == 2 && whole.shape[0] == whole.shape[1];
-  weight.inputs_first = rules.inputs_first && (!square || is_conv1d(weight.name));
-  const bool fits = a.shape.size() == 2 && b.shape.size() == 2 && whole.shape.size() == 2 &&
-                    a.shape[0] == b.shape[1] && a.shape[0] > 0 &&
+  // By the kind of the module, as PEFT sets `fan_in_fan_out`, whatever the config says.
+  const bool are_matrices = a.shape.size() == 2 && b.shape.size() == 2 && whole.shape.size() == 2;
+  const bool square = are_matrices && whole.shape[0] == whole.shape[1];
+  weight.inputs_first =
+      are_matrices && (square ? is_conv1d(weight.name) : whole.shape[1] == b.shape[0]);
+  const bool fits = are_matrices && a.shape[0] == b.shape[1] && a.shape[0] > 0 &&
                     whole.shape[weight.inputs_first ? 1 : 0] == b.shape[0] &&
                     whole.shape[weight.inputs_first ? 0 : 1] == a.shape[1];
   if (!fits) {

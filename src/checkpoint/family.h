@@ -163,6 +163,7 @@ struct WindowKeys {
 enum class GateRows {
   separate,  ///< in a tensor of its own
   halves,    ///< before that of `up`, in one tensor
+  up_first,  ///< after it
   alternate  ///< its outputs and those of `up` take turns in one tensor
 };
 
@@ -354,7 +355,7 @@ struct ForwardNames {
   LayerInputNames layer_input = {};
   std::string_view layer_scale = {};  ///< a factor of the tokens that leave a layer
   std::string_view mlp_gate = {};     ///< of a gated MLP, activation(gate x) up x
-  /// Or gate and up, one after the other, where `fused_gate` and the file has no gate by itself.
+  /// Or gate and up in one tensor, as `gate_rows` says, where the file has no gate by itself.
   std::string_view mlp_up = {};
   std::string_view mlp_down = {};
   std::string_view final_norm = {};  ///< after the last layer
@@ -367,7 +368,7 @@ struct ForwardNames {
   double epsilon = 1e-5;              ///< where the config does not say
   std::string_view activation_key = {};
   Activation activation = Activation::gelu;
-  bool fused_gate = false;
+  GateRows gate_rows = GateRows::separate;
   /// Key of a bound c: a gated MLP is activation(min(g, c)) (u + 1), where u is cut to [-c, c].
   std::string_view gate_bound_key = {};
   double gate_bound = 0;  ///< where the config does not say; 0: none

@@ -124,7 +124,7 @@ constexpr Family phi3() {
   row.attentions[0].key_weight = {};
   row.text.mlp_gate = {};
   row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
-  row.text.fused_gate = true;
+  row.text.gate_rows = GateRows::halves;
   row.text.epsilon = 1e-5;
   return row;
 }
@@ -417,7 +417,7 @@ constexpr Family granite_hybrid() {
   row.text.mlp_gate = {};
   row.text.mlp_up = row.text.experts.shared.up;
   row.text.mlp_down = row.text.experts.shared.down;
-  row.text.fused_gate = true;
+  row.text.gate_rows = GateRows::halves;
   row.mixer = mamba2();
   return row;
 }
@@ -989,7 +989,7 @@ constexpr Family glm() {
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.text.mlp_gate = {};
   row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
-  row.text.fused_gate = true;
+  row.text.gate_rows = GateRows::halves;
   row.text.epsilon = 1.5625e-7;
   return row;
 }

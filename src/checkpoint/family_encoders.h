@@ -113,7 +113,7 @@ constexpr Family jina2() {
   text.mlp_gate = "encoder.layer.{n}.mlp.gated_layers_w.weight";  // in GGUF
   text.mlp_up = "encoder.layer.{n}.mlp.gated_layers.weight";
   text.mlp_down = "encoder.layer.{n}.mlp.wo.weight";
-  text.fused_gate = true;
+  text.gate_rows = GateRows::halves;
   text.without_bias =
       " encoder.layer.{n}.mlp.gated_layers_w.weight encoder.layer.{n}.mlp.gated_layers.weight ";
   text.usual = {{{"position_embedding_type", "alibi"},
@@ -152,16 +152,32 @@ constexpr Family nomic() {
 
 // Alibaba's new-impl, whose norms come after its branches. `pack_qkv` has queries, keys and values in one tensor.
 constexpr Family gte() {
-  return {.name = "GTE",
-          .model_types = " new gte ",
-          .layout = HeadLayout::kFused,
-          .rotary = {.chosen = {"position_embedding_type", "rope"},
-                     .unchosen = " absolute ",
-                     .scales_base = "ntk"},
-          .embeddings = "embeddings.word_embeddings.weight",
-          .attentions = {{{.query_weight = "encoder.layer.{n}.attention.qkv_proj.weight",
-                           .rotary = RotaryPairs::kHalves,
-                           .others = " attention.v_proj attention.o_proj attn_ln mlp_ln "}}}};
+  return {
+      .name = "GTE",
+      .model_types = " new gte ",
+      .layout = HeadLayout::kFused,
+      .rotary = {.chosen = {"position_embedding_type", "rope"},
+                 .unchosen = " absolute ",
+                 .scales_base = "ntk"},
+      .embeddings = "embeddings.word_embeddings.weight",
+      .attentions = {{{.query_weight = "encoder.layer.{n}.attention.qkv_proj.weight",
+                       .rotary = RotaryPairs::kHalves}}},
+      .text = {.position_embedding = "embeddings.position_embeddings.weight",
+               .type_embedding = "embeddings.token_type_embeddings.weight",
+               .embedding_norm = "embeddings.LayerNorm.weight",
+               .attention_output = "encoder.layer.{n}.attention.o_proj.weight",
+               .attention_end_norm = "encoder.layer.{n}.attn_ln.weight",
+               .mlp_end_norm = "encoder.layer.{n}.mlp_ln.weight",
+               .mlp_up = "encoder.layer.{n}.mlp.up_gate_proj.weight",
+               .mlp_down = "encoder.layer.{n}.mlp.down_proj.weight",
+               .output = {},
+               .epsilon_key = "layer_norm_eps",
+               .epsilon = 1e-12,
+               .activation_key = "hidden_act",
+               .gate_rows = GateRows::up_first,
+               .causal = false,
+               .without_bias = " encoder.layer.{n}.mlp.up_gate_proj.weight ",
+               .usual = {{{"layer_norm_type", "layer_norm"}, {"logn_attention_scale", "false"}}}}};
 }
 
 constexpr Family gte_separate() {
@@ -170,6 +186,7 @@ constexpr Family gte_separate() {
   row.layout = HeadLayout::kSeparate;
   row.attentions[0].query_weight = "encoder.layer.{n}.attention.q_proj.weight";
   row.attentions[0].key_weight = "encoder.layer.{n}.attention.k_proj.weight";
+  row.text.value = "encoder.layer.{n}.attention.v_proj.weight";
   return row;
 }
 
@@ -270,7 +287,7 @@ constexpr Family modernbert() {
                                    .activation_key = "classifier_activation"},
                    .epsilon_key = "norm_eps",
                    .activation_key = "hidden_activation",
-                   .fused_gate = true,
+                   .gate_rows = GateRows::halves,
                    .causal = false,
                    .optional_bias = true}};
 }

@@ -16,14 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
-// The share of the keys in a softmax that a logit `sink` joins: of logits whose largest one has the weight `weight`
-// without it.
-float share_beside(float sink, float largest, float weight) {
-  if (sink <= largest) return 1 / (1 + weight * exp_nonpositive(sink - largest));
-  const float ratio = exp_nonpositive(largest - sink);
-  return ratio / (ratio + weight);
-}
-
 // What joins the products of a head's queries and keys in its softmax.
 struct Beside {
   std::optional<float> sink;
@@ -58,8 +50,8 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
       softmax_column(1.0f, seen, length, column);
       if (!sink) continue;
       const Index largest = std::max_element(scaled, scaled + seen.count) - scaled;
-      const float share =
-          share_beside(*sink, trace.logits(seen.first + largest, query), scaled[largest]);
+      const auto share = static_cast<float>(
+          share_beside(*sink, trace.logits(seen.first + largest, query), scaled[largest]));
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= share;
     }
     if (edit.weights) edit.weights(head, logits);
@@ -197,6 +189,12 @@ MatrixXf Compression::operator()(const MatrixXf& states) const {
 
 bool LayerWeights::normalizes_all_heads(const LayerRules& rules) const {
   return query_norm.gain.size() > rules.head_width || key_norm.gain.size() > rules.head_width;
+}
+
+double share_beside(double sink, double largest, double weight) {
+  if (sink <= largest) return 1 / (1 + weight * std::exp(sink - largest));
+  const double ratio = std::exp(largest - sink);
+  return ratio / (ratio + weight);
 }
 
 template <class Scalar>

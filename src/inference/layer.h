@@ -128,6 +128,10 @@ struct AttentionEdit {
 /// Receives what the heads of a layer did on a passage, one after the other; a trace holds until the next call.
 using HeadVisitor = std::function<void(int head, const HeadTrace& trace)>;
 
+/// The share of the keys in a softmax that a logit `sink` joins: of logits whose largest one has the weight `weight`
+/// without it.
+double share_beside(double sink, double largest, double weight);
+
 /// Logits l become cap tanh(l/cap), in place; a cap of 0 is none.
 template <class Scalar>
 void cap_logits(float cap, std::span<Scalar> logits);

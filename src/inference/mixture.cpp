@@ -105,6 +105,10 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
   }
   rules.factor = static_cast<float>(keys.number(names.factor_key, 0, kLargestFactor).value_or(1));
   const auto method = keys.text("topk_method");
+  if (method == "greedy" && corrected) {
+    throw FormatError("topk_method", "it must not be greedy in " + keys.name() +
+                                         " for a router with a correction, which has groups");
+  }
   const bool plain = !method && names.optional_correction && !corrected;  // DeepSeek V2's default
   if (plain || method == "greedy") return rules;
   rules.groups = count(names.groups_key);

@@ -32,11 +32,17 @@ PatternMeter::Mean& PatternMeter::Mean::operator+=(const Mean& other) {
   return *this;
 }
 
-void PatternMeter::add(const Eigen::MatrixXf& weights, std::span<const int> ids) {
+void PatternMeter::add(const Eigen::MatrixXf& weights, std::span<const int> ids,
+                       bool learned_sinks) {
+  double sum = 1;  // of the weights of the present query
   const auto weight = [&](std::size_t key, std::size_t query) {
-    return static_cast<double>(weights(static_cast<Index>(key), static_cast<Index>(query)));
+    return static_cast<double>(weights(static_cast<Index>(key), static_cast<Index>(query))) / sum;
   };
   for (std::size_t query = 1; query < ids.size(); ++query) {
+    if (learned_sinks) {
+      sum = weights.col(static_cast<Index>(query)).cast<double>().sum();
+      if (sum == 0) continue;
+    }
     previous_.add(weight(query - 1, query));
     double duplicate = 0;
     std::size_t after = 0;  // the latest earlier token of the same id, and one; 0 for none
@@ -101,7 +107,7 @@ double TextAttention::run_passages() {
     HeadOnPassage& own = found[passage - first][static_cast<std::size_t>(head)];
     const SinkKeys sinks = SinkKeys::of(passages()[passage]);
     own.meter.add(trace.logits, trace.weights, rules, sinks);
-    own.patterns.add(trace.weights, passages()[passage].ids);
+    own.patterns.add(trace.weights, passages()[passage].ids, rules.learned_sinks);
     if (keep_weights_) own.weights = trace.weights;
     if (listed_ == 0) return;
     LargestWeight& largest = own.largest.emplace_back(largest_weight(trace.weights, sinks));

@@ -27,8 +27,9 @@ struct PatternScores {
 /// Collects the passages of one head.
 class PatternMeter {
  public:
-  /// Adds a passage: `weights` T x T (row = key, column = query), and the ids of its T tokens.
-  void add(const Eigen::MatrixXf& weights, std::span<const int> ids);
+  /// Adds a passage: `weights` T x T (row = key, column = query), which are taken over their sum where learned sinks
+  /// have a share, and the ids of its T tokens.
+  void add(const Eigen::MatrixXf& weights, std::span<const int> ids, bool learned_sinks = false);
   /// Adds the passages of another.
   PatternMeter& operator+=(const PatternMeter& other);
   PatternScores scores() const;

@@ -26,7 +26,8 @@ constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
                                   ActivationName{{"quick_gelu"}, Activation::quick_gelu},
                                   ActivationName{{"relu"}, Activation::relu},
                                   ActivationName{{"relu2"}, Activation::relu_squared},
-                                  ActivationName{{"silu"}, Activation::silu}};
+                                  ActivationName{{"silu"}, Activation::silu},
+                                  ActivationName{{"swish"}, Activation::silu}};
 
 /// Models of several parts whose text is run as that part by itself, where its model type is given.
 constexpr std::string_view kTextAlone =

@@ -202,9 +202,9 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   if (has_mixture(layer)) {
     rest.mixture = mixture(layer);
   } else {
-    const bool halves = text.fused_gate && !has(text.mlp_gate, layer);
-    rest.mlp = mlp({halves ? "" : text.mlp_gate, text.mlp_up, text.mlp_down,
-                    halves ? GateRows::halves : GateRows::separate},
+    const bool joined = text.gate_rows != GateRows::separate && !has(text.mlp_gate, layer);
+    rest.mlp = mlp({joined ? "" : text.mlp_gate, text.mlp_up, text.mlp_down,
+                    joined ? text.gate_rows : GateRows::separate},
                    layer, width_);
     rest.mlp.gate = rest.mlp.gate.scaled(mlp_factors_[0]);
     rest.mlp.down = rest.mlp.down.scaled(mlp_factors_[1]);

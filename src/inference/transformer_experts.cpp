@@ -17,10 +17,11 @@ using Eigen::VectorXf;
 /// Takes the gate out of `up`, which has both.
 void divide_gate(GateRows rows, StoredMlp& mlp) {
   if (rows == GateRows::separate) return;
-  const Index hidden = mlp.up.outputs() / 2;
-  const bool halves = rows == GateRows::halves;
-  mlp.gate = mlp.up.part(0, hidden, halves ? 1 : 2);
-  mlp.up = mlp.up.part(halves ? hidden : 1, hidden, halves ? 1 : 2);
+  const Index hidden = mlp.up.outputs() / 2, step = rows == GateRows::alternate ? 2 : 1;
+  const Index second = step == 1 ? hidden : 1;
+  const bool gate_first = rows != GateRows::up_first;
+  mlp.gate = mlp.up.part(gate_first ? 0 : second, hidden, step);
+  mlp.up = mlp.up.part(gate_first ? second : 0, hidden, step);
 }
 
 }  // namespace

@@ -70,6 +70,12 @@ void Transformer::read_config(const ConfigKeys& keys) {
     check_biases(keys, key, attention_maps);
   }
   const MixerNames& mixer = match_.family->mixer;
+  const std::array projections{attention().query_weight, attention().key_weight, names().value};
+  for (const char* const key : {"qkv_bias", "use_qkv_bias"}) check_biases(keys, key, projections);
+  if (mixer.mixing == TokenMixing::none && keys.is_off("use_bias")) {  // it is a key of mixers too
+    check_biases(keys, "use_bias", attention_maps);
+    check_biases(keys, "use_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
+  }
   check_biases(keys, "conv_bias", std::array{mixer.input, mixer.convolution, mixer.output});
   for (const char* const key : {"mamba_conv_bias", "use_conv_bias"}) {
     check_biases(keys, key, std::array{mixer.convolution});

@@ -1,6 +1,7 @@
 #include "prediction/predicted_attention.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -88,8 +89,10 @@ double PredictedAttention::predict(std::size_t number) {
     correlations_ = correlations_of(layer_weights_, states_, sinks);
   }
   HeadStates states;
+  std::optional<float> learned_sink;
   for (const HeadTokens& tokens : head_tokens(layer_weights_, rules, head, states_)) {
     states.add(tokens);
+    learned_sink = tokens.sink;
   }
   const Index length = states_.front().cols();
   const RotaryTurns turns(rules.rotary, length);
@@ -114,7 +117,10 @@ double PredictedAttention::predict(std::size_t number) {
         VectorXd logits = logits_of(law, seen, {normal.data() + draw * count, count});
         cap_logits(rules.attention_cap,
                    std::span<double>(logits.data(), static_cast<std::size_t>(logits.size())));
-        row += softmax(logits, 1);
+        const VectorXd weights = softmax(logits, 1);
+        row += learned_sink
+                   ? share_beside(*learned_sink, logits.maxCoeff(), weights.maxCoeff()) * weights
+                   : weights;
       }
       matrix.col(position).segment(seen.first, seen.count) = (row / kDraws).cast<float>();
     }

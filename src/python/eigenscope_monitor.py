@@ -236,6 +236,16 @@ _NORMS = {
     "query_norm": "layers.{n}.self_attn.q_norm.weight",
     "key_norm": "layers.{n}.self_attn.k_norm.weight",
 }
+_GTE = Attention(
+    query="encoder.layer.{n}.attention.q_proj.weight",
+    key="encoder.layer.{n}.attention.k_proj.weight",
+    layout="separate",
+    gains="none",
+    input_norm=("encoder.layer.{n}.mlp_ln.weight",),
+    first_input_norm="embeddings.LayerNorm.weight",
+    rotary=1.0,
+    rotary_if=("position_embedding_type", "rope"),
+)
 _GPT2 = Attention(
     query="h.{n}.attn.c_attn.weight",
     layout="conv1d",
@@ -311,6 +321,10 @@ TYPES = {
     "electra": (replace(_bert(), input_norm=(), first_input_norm=""),),
     "mpnet": (_bert(inner="attention.attn.", query="q.weight", key="k.weight"),),
     **dict.fromkeys(("t5", "mt5", "umt5"), _t5()),
+    **dict.fromkeys(
+        ("new", "gte"),
+        (replace(_GTE, query="encoder.layer.{n}.attention.qkv_proj.weight", key="", layout="fused"), _GTE),
+    ),
     "modernbert": (
         Attention(
             query="layers.{n}.attn.Wqkv.weight",
@@ -806,13 +820,13 @@ def _scale_of_turned(attention, keys, layer, head_width):
         return turned, 1.0, True
     kinds = [scaling] if not any(isinstance(it, dict) for it in scaling.values()) else list(scaling.values())
     types = {(it.get("rope_type") or it.get("type") or "default") for it in kinds if isinstance(it, dict)}
-    if types <= {"default", "mrope", "dynamic", "linear", "llama3", "proportional"}:
+    if types <= {"default", "mrope", "dynamic", "linear", "llama3", "proportional", "ntk"}:
         return turned, 1.0, True
     [kind, *others] = sorted(types)
     if others or attention.windows or kind not in ("yarn", "longrope", "su"):
         raise ValueError(
-            "the rotary scaling must be default, mrope, dynamic, linear, llama3, proportional, or, in layers that are all "
-            f"alike, yarn or longrope, since others may multiply the logits: found {_quoted(sorted(types))}"
+            "the rotary scaling must be default, mrope, dynamic, linear, llama3, proportional, ntk, or, in layers that are "
+            f"all alike, yarn or longrope, since others may multiply the logits: found {_quoted(sorted(types))}"
         )
     return turned, _logit_factor(kind, scaling, keys), True
 

@@ -182,7 +182,7 @@ class Refusals(unittest.TestCase):
                 self.assertAlmostEqual(other[name]["eta_f"], head["eta_f"], 9)
             open_gains = monitor.head_spectra(self.arrays, {**self.config, **config}, like="llama", fold_gains=False)
             self.assertEqual(open_gains, monitor.head_spectra(self.arrays, self.config, fold_gains=False))
-        self.refused("model_type must be .* found like='new'", {"model_type": "x"}, like="new", gains="plain")
+        self.refused("model_type must be .* found like='newer'", {"model_type": "x"}, like="newer", gains="plain")
 
     def test_the_own_keys_of_a_part_precede_those_of_the_whole(self):
         whole = {"num_attention_heads": 1, "text_config": {"num_attention_heads": self.config["num_attention_heads"]}}

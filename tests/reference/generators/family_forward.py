@@ -2815,13 +2815,16 @@ class Roberta(Model):
             x = x + self.w[p + "token_type_embeddings.weight"][0]
         return self.layer_norm(p + "LayerNorm", x, self.epsilon)
 
+    def turned(self, x):
+        return x
+
     def bias(self, length):
         """Of the logits, heads x queries x keys."""
         return 0.0
 
     def block(self, p, x):
         q, k, v = self.heads_of([p + self.query, p + self.key, p + self.value], x)
-        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False, bias=self.bias(len(x)))
+        read = attend(self.turned(q), self.turned(k), v, HEAD_WIDTH**-0.5, causal=False, bias=self.bias(len(x)))
         x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
         y = self.linear(p + self.down, self.activation(self.linear(p + self.up, x)))
         return self.layer_norm(p + self.last, x + y, self.epsilon)
@@ -2882,8 +2885,9 @@ class Jina2(Roberta):
         super().add_linear(name, outputs * (2 if gated else 1), inputs, bias and not gated)
 
     def embedded(self, ids):
-        x = self.w["embeddings.word_embeddings.weight"][ids] + self.w["embeddings.token_type_embeddings.weight"][0]
-        return self.layer_norm("embeddings.LayerNorm", x, self.epsilon)
+        p = self.prefix + "embeddings."
+        x = self.w[p + "word_embeddings.weight"][ids] + self.w[p + "token_type_embeddings.weight"][0]
+        return self.layer_norm(p + "LayerNorm", x, self.epsilon)
 
     def bias(self, length):
         return alibi(HEADS, length)
@@ -2891,6 +2895,47 @@ class Jina2(Roberta):
     def activation(self, x):
         active, gated = np.split(x, 2, axis=-1)
         return gelu(active) * gated
+
+
+class SeparateGte(Roberta):
+    """Rotary positions with a scaled base; the gate comes after what it gates."""
+
+    config = {**Roberta.config, "model_type": "new", "position_embedding_type": "rope", "rope_theta": 50.0}
+    config |= {"rope_scaling": {"type": "ntk", "factor": 2.0}}
+    prefix, first = "new.", 0
+    query, key, value, output = (f"attention.{name}_proj" for name in "qkvo")
+    end, up, down, last = "attn_ln", "mlp.up_gate_proj", "mlp.down_proj", "mlp_ln"
+    tables = [("word", VOCABULARY), ("token_type", 1)]
+    embedded = Jina2.embedded
+
+    def add_linear(self, name, outputs, inputs, bias=False):
+        gated = name.endswith(self.up)
+        super().add_linear(name, outputs * (2 if gated else 1), inputs, bias and not gated)
+
+    def activation(self, x):
+        gated, active = np.split(x, 2, axis=-1)
+        return gelu(active) * gated
+
+    def turned(self, x):
+        half, factor = HEAD_WIDTH // 2, self.config["rope_scaling"]["factor"]
+        base = self.config["rope_theta"] * factor
+        slow = base ** (-2.0 * np.arange(half) / HEAD_WIDTH) / factor ** (2 / HEAD_WIDTH)
+        z = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * np.arange(len(x))[:, None] * slow)[:, None]
+        return np.concatenate([z.real, z.imag], axis=-1)
+
+
+class Gte(SeparateGte):
+    """Queries, keys and values in one tensor."""
+
+    def add_linear(self, name, outputs, inputs, bias=False):
+        if name.endswith(self.query):
+            super().add_linear(name.replace("q_proj", "qkv_proj"), 3 * outputs, inputs, bias)
+        elif not name.endswith((self.key, self.value)):
+            super().add_linear(name, outputs, inputs, bias)
+
+    def heads_of(self, names, x):
+        fused = self.linear(names[0].replace("q_proj", "qkv_proj"), x)
+        return [part.reshape(len(x), HEADS, HEAD_WIDTH) for part in np.split(fused, 3, axis=1)]
 
 
 class T5(Model):
@@ -3306,6 +3351,8 @@ def generate():
         "ELECTRA": [Electra().result(), WideElectra().result()],
         "MPNet": [MpNet().result()],
         "Jina embeddings 2": [Jina2().result()],
+        "GTE": [of_type("gte", Gte().result()), Gte().result()],
+        "GTE with separate projections": [SeparateGte().result()],
         "T5": [T5().result()],
         "T5 1.1": [GatedT5().result(), of_type("mt5", GatedT5().result()), Umt5().result()],
         "EuroBERT": [EuroBert().result()],
