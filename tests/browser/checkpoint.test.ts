@@ -130,7 +130,7 @@ test('a model of a family that reads no text says which do', async () => {
 });
 
 test('heads are measured on opening, and those that stand out are one click away', async () => {
-  const { page } = await visit(browser, `${host.address}#model?passages=2`);
+  const { page } = await visit(browser, `${host.address}#model?passages=2&columns=text_sink`);
   await openModel(page, trainedModel());
   const pick = (name: string) => page.locator('[data-picks] button', { hasText: name });
   const known = async () => (await column(page, 'Entropy measured')).filter((it) => it !== '');
@@ -248,7 +248,7 @@ test('the chapter opens on a typical head, and each sentence chooses a head with
 });
 
 test('a sentence chooses the head of an opened model that shows it most', async () => {
-  const { page } = await visit(browser, `${host.address}#model?passages=1`);
+  const { page } = await visit(browser, `${host.address}#model?passages=1&columns=text_sink`);
   await openModel(page, trainedModel());
   await page.locator('[data-examples] button', { hasText: 'Attention sink' }).click();
   await page.waitForFunction(() => location.hash.includes('head=file:'));

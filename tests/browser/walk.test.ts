@@ -19,16 +19,15 @@ afterAll(() => strict.close());
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** Width and height of the whole page on a screen, once the pictures in sight were drawn for it. */
+/** Width and height of the whole page on a screen, once its pictures were drawn for it. */
 async function sizeOn(page: Page, screen: typeof PHONE): Promise<typeof PHONE> {
   await page.setViewportSize(screen);
   return page.evaluate(async () => {
     const root = document.documentElement;
     // One that was drawn for a wider screen is scaled to its place.
     const isStale = (svg: SVGSVGElement) => {
-      const { top, bottom, width, height } = svg.getBoundingClientRect();
-      const isInSight = height > 0 && bottom > 0 && top < innerHeight;
-      return isInSight && width < svg.width.baseVal.value - 1;
+      const { width, height } = svg.getBoundingClientRect();
+      return height > 0 && width < svg.width.baseVal.value - 1;
     };
     for (let height = NaN, same = 0; same < 3; height = root.scrollHeight) {
       await new Promise((resolve) => setTimeout(resolve, 100));
