@@ -71,7 +71,7 @@ inline constexpr std::string_view kT5Others =
     "layer.1.DenseReluDense.wo layer.2.layer_norm layer.2.DenseReluDense.wi "
     "layer.2.DenseReluDense.wi_0 layer.2.DenseReluDense.wi_1 layer.2.DenseReluDense.wo ";
 
-// And UMT5, whose layers have biases of offsets each. Its encoder is run on text.
+// T5, and UMT5, whose layers each have a table of biases of offsets. The encoder is run on text.
 constexpr Family t5() {
   return {.name = "T5",
           .model_types = " t5 mt5 umt5 ",

@@ -323,7 +323,7 @@ class Transformer {
   bool convolution_bias_ = false;  // of all layers
   bool space_norm_first_ = false;
   RouterRules router_;
-  double steepest_slope_ = 8;        // the exponent of OffsetBias::slopes
+  double slope_exponent_ = 8;        // of OffsetBias::slopes
   int farthest_bucket_ = 128;        // of OffsetBias::in_buckets
   bool own_offset_biases_ = false;   // each layer has buckets
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)

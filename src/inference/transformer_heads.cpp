@@ -122,7 +122,7 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
 
 OffsetBias Transformer::offset_bias(int layer) const {
   const OffsetBiasNames& own = names().offset_bias;
-  if (own.slopes) return OffsetBias::slopes(heads(), steepest_slope_);
+  if (own.slopes) return OffsetBias::slopes(heads(), slope_exponent_);
   if (own.buckets.empty()) return {};
   const std::string name = full_name(own.buckets, own_offset_biases_ ? layer : 0);
   const auto [count, heads] = matrix_shape(*tensors_, name);

@@ -290,8 +290,8 @@ void Transformer::read_offset_bias(const ConfigKeys& keys) {
   // An exponent of 0 stands for slopes of 1 in config.json, and for no ALiBi in GGUF.
   constexpr double kLeastExponent = 1e-3, kLargestExponent = 64;
   const OffsetBiasNames& own = names().offset_bias;
-  steepest_slope_ =
-      keys.number(own.exponent_key, kLeastExponent, kLargestExponent).value_or(steepest_slope_);
+  slope_exponent_ =
+      keys.number(own.exponent_key, kLeastExponent, kLargestExponent).value_or(slope_exponent_);
   if (const auto told = keys.integer(own.farthest_key, kLargestSide)) {
     farthest_bucket_ = static_cast<int>(*told);
   }
