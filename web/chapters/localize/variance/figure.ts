@@ -13,7 +13,6 @@ import { HeadPointer, headMarks, modelEntries } from '../../../heads/head-dots';
 import { spreadNames, type HeadRegistry } from '../../../heads/registry';
 import { spectrumNames } from '../../../heads/traces';
 import { sliderOf } from '../../../state/control';
-import type { Origin } from '../../../state/heads';
 import { settingControls } from '../../../state/setting';
 import { type Curves, valueOn, type Lines, type OtherLine } from '../answers';
 import { Panel, type Scene } from '../panel';
@@ -23,6 +22,8 @@ import { HeadSpots, type HeadSpot } from './words';
 
 /** Pixels from the top of the panel to its legend, where the name of the vertical axis stands. */
 const AXIS_NAME = 26;
+/** Pixels of a panel below which the labels of five ticks would touch. */
+const LOW = 200;
 /** Measures that are shares of 1, whose axis ends there. */
 const SHARES: readonly string[] = ['entropy', 'participation', 'rho_mean'];
 
@@ -101,6 +102,7 @@ export class VariancePanel extends Panel {
     this.top = topOf(curves, this.placed, showsAll(state));
     this.spots = this.heads.on(this.placed, this.top);
     const { spots, top } = this;
+    const predicted = dots === 'measured' ? this.predictedPlaces() : [];
     const rises = risesOf(lines);
     const inside = (variance: number) => variance >= domain[0] && variance <= domain[1];
     const known = showsAll(state)
@@ -112,7 +114,7 @@ export class VariancePanel extends Panel {
     if (spots.length > 0) {
       const shown = this.registry.shown(state.sample);
       entries.push(...modelEntries(shown, spots, dots, spectrumNames[state.sigma]));
-      if (dots === 'measured') entries.push(PREDICTED);
+      if (predicted.length > 0) entries.push(PREDICTED);
     }
     if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 8, box.width - 4, AXIS_NAME);
@@ -133,7 +135,7 @@ export class VariancePanel extends Panel {
         tickFormat: decade,
         labelAnchor: 'center',
       },
-      y: { domain: [0, top], label: null, tickFormat: tick, ticks: 5 },
+      y: { domain: [0, top], label: null, tickFormat: tick, ticks: box.height < LOW ? 2 : 5 },
       marks: [
         gridX(ticks, { strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
@@ -142,7 +144,7 @@ export class VariancePanel extends Panel {
         ...(showsAll(state) ? otherMarks(lines) : []),
         ...lineMarks(lines, showsAll(state) ? lines.means.length : 1),
         ...pointMarks(known, lines, fresh),
-        ...this.predictedMarks(dots),
+        predictedMark(predicted),
         ...headMarks(spots, state.head, brushed(state), dots),
       ],
     });
@@ -166,18 +168,10 @@ export class VariancePanel extends Panel {
     return this.own.svg;
   }
 
-  /** Below measured heads the places that the theory predicts for them, faint, so that both can be compared. */
-  private predictedMarks(dots: Origin): Markish[] {
-    if (dots !== 'measured') return [];
+  /** The places on the axes that the theory predicts for the heads that are drawn. */
+  private predictedPlaces(): { x: number; y: number }[] {
     const { value } = this.registry.predictions;
-    const places = this.spots.map(({ head, x }) => ({ x, y: value.get(head.id) ?? NaN }));
-    const look = { x: 'x', y: 'y', r: 3, stroke: 'var(--muted)', strokeWidth: 1, strokeOpacity: 0.6 };
-    return [
-      dot(
-        places.filter(({ y }) => y <= this.top),
-        { ...look, ariaDescription: 'predicted places of the heads' },
-      ),
-    ];
+    return this.spots.map(({ head, x }) => ({ x, y: value.get(head.id) ?? NaN })).filter(({ y }) => y <= this.top);
   }
 
   /** Lets the dots come from where they were; measured ones that are new fall from their predicted values. */
@@ -366,6 +360,12 @@ function tipsOf(all: Lines, points: SweepPoint[], isWhole: boolean): Mark[] {
     }),
   );
   return [...lines, ...beside, ...circles];
+}
+
+/** Rings at the places that the theory predicts, faint below the measured heads. */
+function predictedMark(places: { x: number; y: number }[]): Markish {
+  const look = { x: 'x', y: 'y', r: 3, stroke: 'var(--muted)', strokeWidth: 1, strokeOpacity: 0.6 };
+  return dot(places, { ...look, ariaDescription: 'predicted places of the heads' });
 }
 
 /** Shades the parts of the axis, as ranges of variances, in which the index of the first line rises. */

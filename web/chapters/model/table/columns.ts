@@ -54,10 +54,14 @@ function onText(name: 'entropy' | 'distance' | 'sink') {
     text ? (rowOf(head, text.heads)?.[name] ?? NaN) : NaN;
 }
 
+/** Measures on passages and on the sentence. */
+const DISTANCE = 'mean distance between query and key, in tokens';
+const SINK = 'attention to the first token and the separator (Xiao et al., 2023)';
+
 /** Measures on the passages of a long text; scores with the papers that define them. */
 const ON_PASSAGES = [
-  ['distance', 'Distance', 'mean distance between query and key, in tokens'],
-  ['sink', 'Sink', 'attention to the first token and the separator (Xiao et al., 2023)'],
+  ['distance', 'Distance', DISTANCE],
+  ['sink', 'Sink', SINK],
   ['previous_token', 'Previous-token score', 'attention to the previous token (Olsson et al., 2022)'],
   [
     'duplicate_token',
@@ -192,14 +196,14 @@ export const columns: readonly Column[] = [
     name: 'text_distance',
     title: 'Distance, text',
     optional: true,
-    help: `mean distance between query and key, in tokens, on the sentence of ${referTo('head-text')}`,
+    help: `${DISTANCE}, on the sentence of ${referTo('head-text')}`,
     value: onText('distance'),
   },
   {
     name: 'text_sink',
     title: 'Sink, text',
     optional: true,
-    help: `attention to the first token and the separator, on the sentence of ${referTo('head-text')}`,
+    help: `${SINK}, on the sentence of ${referTo('head-text')}`,
     value: onText('sink'),
   },
   {
