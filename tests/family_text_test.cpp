@@ -204,6 +204,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
           const MatrixXf& whole = trace.heads[static_cast<std::size_t>(head)].logits;
           const float largest = whole.cwiseAbs().maxCoeff();
           CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + largest));
+          if (!model->has_plain_logits()) continue;
           const Index query = length - 2;
           const KeyRange seen = rules.seen(query, length);
           const std::vector<float> normal(static_cast<std::size_t>(seen.count));
@@ -220,6 +221,34 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
       }
     }
   }
+}
+
+TEST_CASE("offsets share a vector from a half of the span on, as config.json says", "[families]") {
+  // As make_log_bucket_position of DeBERTa V2 has them for 6 buckets and 10 positions.
+  const std::vector<int> places = relative_places(11, 6, 10);
+  CHECK(places ==
+        std::vector<int>{11, 11, 11, 11, 11, 10, 10, 9, 8, 7, 6, 5, 4, 3, 2, 2, 1, 1, 1, 1, 0});
+  CHECK(relative_places(4, 2, 0) == std::vector<int>{3, 3, 3, 2, 1, 0, 0});
+
+  const auto with = [](const char* key, const Json& value) {
+    return refusal("DeBERTa", [=](TinyModel&, Json& c) {
+      value.is_null() ? c.erase(key) : (c[key] = value, 0);
+    });
+  };
+  for (const char* const key : {"relative_attention", "position_biased_input"}) {
+    check_failure(with(key, nullptr), "config.json", key);
+  }
+  check_failure(with("relative_attention", false), "relative_attention", "supported: true");
+  check_failure(with("position_biased_input", true), "position_biased_input", "supported: false");
+  check_failure(with("position_buckets", 8), "deberta.encoder.rel_embeddings.weight",
+                "it must have 16 rows", "has 12");
+  check_failure(with("max_relative_positions", 4), "position_buckets",
+                "less than twice the 3 offsets");
+  check_failure(with("pos_att_type", "p2p"), "pos_att_type", "c2p and p2c alone");
+  const auto convolved = [](TinyModel& m, Json&) {
+    m.add("deberta.encoder.conv.conv.weight", {4}, 1);
+  };
+  CHECK(refusal("DeBERTa", convolved).item == "deberta.encoder.conv.conv.weight");
 }
 
 TEST_CASE("slopes of ALiBi are those of the paper, of any number of heads", "[families]") {
@@ -316,7 +345,7 @@ TEST_CASE("passages of GPT-Neo are not longer than the windows of its local laye
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"internlm3", "ernie4_5_moe", "ministral"}) {
+  for (const std::string type : {"internlm3", "ernie4_5_vl_moe", "ministral"}) {
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");
@@ -744,7 +773,7 @@ TEST_CASE("mixtures of experts, latent attention and state-space layers are refu
     CHECK(scan.advance().size() == 4);
     return failure.message;
   };
-  CHECK_THAT(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "ernie4_5_moe"),
+  CHECK_THAT(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "solar_open"),
              ContainsSubstring("a mixture of experts"));
   CHECK_THAT(with("model.layers.1.block_sparse_moe.experts.0.w1.weight", "phimoe"),
              ContainsSubstring("Phi MoE"));
@@ -822,6 +851,31 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
   const auto as_llama = [](TinyModel&, Json& c) { c["model_type"] = "llama"; };
   CHECK(refusal("LLaMA", as_llama).item == "attention_bias");
 
+  const auto sometimes = without({"model.layers.1.self_attn.k_proj.bias"});
+  check_failure(refusal("LLaMA", sometimes), "model.layers.1.self_attn.k_proj.bias",
+                "another layer has it");
+  const auto periods = [](TinyModel&, Json& c) {
+    c["attn_layer_period"] = 1;
+    c["attn_layer_offset"] = 0;
+  };
+  check_failure(refusal("Jamba", periods), "attn_layer_period", "has heads, but the file has none");
+  // Mistral does not read the list.
+  const auto as_mistral = [](TinyModel&, Json& c) {
+    c["model_type"] = "mistral";
+    c["layer_types"] = {"sliding_attention", "full_attention"};
+  };
+  CHECK_THAT(refusal("LLaMA", as_mistral).message, ContainsSubstring("must be left out"));
+  const auto crossed = [](TinyModel&, Json& c) {
+    c["rope_scaling"] = {{"rope_type", "yarn"},
+                         {"factor", 4},
+                         {"original_max_position_embeddings", 8},
+                         {"beta_fast", 1},
+                         {"beta_slow", 32}};
+  };
+  check_failure(refusal("LLaMA", crossed), "rope_scaling.beta_fast", "'beta_slow'");
+  check_failure(refusal("LLaMA", [](TinyModel&, Json& c) { c["without_epsilon"] = true; }),
+                "config.json", "no epsilon");
+
   const auto no_count = [](TinyModel&, Json& c) { c.erase("num_experts_per_tok"); };
   check_failure(refusal("OLMoE", no_count), "config.json", "num_experts_per_tok");
   for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"}) {
@@ -842,6 +896,8 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
                             Setting{"Gemma 2", "attn_logit_softcapping", -1},
                             Setting{"Gemma 3", "attn_logit_softcapping", 1},
                             Setting{"LLaMA", "is_causal", false},
+                            Setting{"LLaMA", "embedding_multiplier", 2},
+                            Setting{"Gemma", "final_logit_softcapping", 30},
                             Setting{"RoBERTa", "is_causal", true},
                             Setting{"Gemma", "use_bidirectional_attention", true},
                             Setting{"LLaMA", "num_hidden_layers", 5},
@@ -925,6 +981,13 @@ TEST_CASE("the heads of every family are predicted", "[families]") {
         for (std::uint64_t t = 0; t < 8; ++t) {
           passages[k].ids.push_back(static_cast<int>(random_bits(7, k, t) % 7));
         }
+      }
+      if (!model->has_plain_logits()) {
+        check_failure(failure_of([&] {
+                        Prediction(model, {passages, passages, {}, true}, {20, 1});
+                      }),
+                      family, "needs logits of queries and keys alone");
+        continue;
       }
       Prediction prediction(model, {passages, passages, {}, true}, {20, 1});
       CHECK(prediction.advance(prediction.steps_wanted()));

@@ -266,6 +266,9 @@ TEST_CASE("normal intervals keep their relative precision in the tails") {
 TEST_CASE("the localization index is 0 for equal weights, 1 - 1/T for one, and scale free") {
   CHECK(localization_index(VectorXd::Constant(9, 0.3)) == Approx(0).margin(1e-15));
   CHECK(localization_index(VectorXd::Unit(8, 3)) == Approx(1 - 1.0 / 8));
+  // (1e-9)^2 8/9 over 9 (0.3)^2: no rounding of 1 - S^2/(T S_2).
+  CHECK(localization_index(VectorXd::Constant(9, 0.3) + 1e-9 * VectorXd::Unit(9, 2)) ==
+        Approx(1e-18 * 8 / 9 / 0.81).epsilon(1e-6));
   const VectorXd w = random_matrix(20, 1, 1).cwiseAbs();
   CHECK(localization_index(w) == Approx(localization_index(1e-200 * w)));
   CHECK(std::isnan(localization_index(VectorXd::Zero(4))));

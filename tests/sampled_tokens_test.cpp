@@ -35,7 +35,8 @@ std::shared_ptr<const Transformer> llama(float scale) {
   initialize(model, {}, 3);
   model.parameters() *= scale;
   auto config = nlohmann::json::parse(export_config(settings, TensorFormat::f32));
-  config["model_type"] = "mistral";  // which reads windows
+  config["model_type"] = "qwen2";  // which reads the windows of its layers
+  config["use_sliding_window"] = true;
   config["layer_types"] =
       std::vector<std::string>(config.at("num_hidden_layers").get<std::size_t>(), "full_attention");
   config["layer_types"].back() = "sliding_attention";

@@ -268,6 +268,20 @@ TEST_CASE("Gaussian rows have the covariance across keys that the theory says") 
   CHECK_THAT(a.entropy.value, WithinAbs(b.entropy.value, 3 * (a.entropy.error + b.entropy.error)));
 }
 
+TEST_CASE("an index of the sensitivity of few rows has no error") {
+  RowStatistics rows(VectorXd::Zero(4), 0.01);
+  for (int row = 0; row < 200; ++row) {
+    // Equal weights in some rows, one key alone in the others.
+    const bool soft = row % 50 == 0;
+    rows.add(soft ? VectorXd(VectorXd::Zero(4))
+                  : VectorXd(VectorXd::Unit(4, row % 4).array() - 0.25));
+  }
+  const RowEstimate estimate = rows.estimate();
+  CHECK(std::isfinite(estimate.sensitivity_localization.value));
+  CHECK(std::isnan(estimate.sensitivity_localization.error));
+  CHECK(std::isfinite(estimate.localization.error));
+}
+
 TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grows", "[long]") {
   SimulationSettings settings =
       settings_of({EnsembleKind::normal, "normalized-walk", 0, 256, 64, 24, 0.02, 0.05}, 4000, 2);

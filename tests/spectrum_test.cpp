@@ -438,7 +438,10 @@ TEST_CASE("the distance of two W from their factors is that of the matrices") {
   const MatrixXd w = query * key.transpose(), other = other_query * other_key.transpose();
   const double distance = weight_distance({query, key}, {other_query, other_key});
   CHECK_THAT(distance, WithinAbs((other - w).norm() / w.norm(), 1e-10));
-  CHECK(weight_distance({query, key}, {query, key}) < 1e-7);
+  CHECK(weight_distance({query, key}, {query, key}) == 0);
+  const MatrixXd near = 1e-9 * other_query.leftCols(3);
+  CHECK(weight_distance({query, key}, {query + near, key}) ==
+        Approx((near * key.transpose()).norm() / w.norm()).epsilon(1e-6));
   const auto values = [](const MatrixXd& q, const MatrixXd& k) {
     return weighted_spectrum(products_of_factors(q, k)).singular_values;
   };

@@ -64,6 +64,13 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
                           std::string(kSlidingAttention));
   }
   const bool switched = has_type(family.switched, keys);
+  if (kind == kFullAttention && has_type(family.untyped, keys) &&
+      keys.integer(family.size, kLargestWindow)) {
+    throw FormatError(keys.path(layer_type_key(layer)),
+                      "it must be left out in " + keys.name() + " beside '" +
+                          keys.path(family.size) +
+                          "' of a model type whose layers all have that window");
+  }
   if (kind == kFullAttention || (switched && keys.is_off("use_sliding_window")))
     return std::nullopt;
   if (keys.is_null(family.size)) return std::nullopt;

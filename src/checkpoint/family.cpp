@@ -28,7 +28,7 @@ constexpr std::array kFamilies{
     hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(),
     deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
     falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
-    glm4(), glm4_moe(), glm_vision(), eurobert(), hy3(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
+    glm4(), glm4_moe(), glm_vision(), eurobert(), hy3(), dots1(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
     qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
     torch_transformer(), torch_encoder(),
 };

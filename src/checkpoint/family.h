@@ -155,6 +155,8 @@ struct WindowKeys {
   /// "use_sliding_window" is on. With a default size all types read it.
   std::string_view model_types = {}, switched = {};
   bool typed = false;  ///< a window needs the list "layer_types"
+  /// Types whose original code does not read that list: with a window all their layers have it.
+  std::string_view untyped = {};
   /// Layers of the switched types before the first with a window, where "max_window_layers" does not say.
   std::uint64_t default_before = 0;
 };
@@ -250,6 +252,13 @@ struct OffsetBiasNames {
   std::string_view farthest_key = {};  ///< of the distance from which on all are alike, or 128
 };
 
+/// Vectors of the offsets of two tokens, 2 span x d, with which queries and keys have the further terms of
+/// `Family::terms_key` (inference/offset_bias.h), and their maps where they are not those of the tokens.
+struct DisentangledNames {
+  std::string_view vectors = {}, norm = {};
+  std::string_view key = {}, query = {};
+};
+
 /// What mixes the tokens of layers without heads.
 enum class TokenMixing {
   none,
@@ -325,7 +334,8 @@ struct ForwardNames {
   std::string_view first_position_key = {};
   /// After that norm, where the file has it; embeddings may be of another width.
   std::string_view embedding_projection = {};
-  bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
+  bool scaled_embedding = false;               ///< token embeddings are multiplied by sqrt(d)
+  std::string_view scaled_embedding_key = {};  ///< a switch of that, off where it is left out
   /// Keys of further factors: of the token embeddings, and of what attention and MLP add to the tokens.
   std::string_view embedding_factor_key = {}, residual_factor_key = {};
   /// And of what the attention alone adds; a list of those of an MLP's gate and of its output.
@@ -336,6 +346,7 @@ struct ForwardNames {
   std::string_view layers_key = {}, groups_key = {};
   ExpertNames experts = {};
   OffsetBiasNames offset_bias = {};
+  DisentangledNames offset_terms = {};
   /// A tensor of layers that read pictures, which text passes over, the list of these layers in config.json, and how
   /// many rows the embeddings have for pictures, after those of text.
   std::string_view skipped = {}, skipped_key = {};
@@ -345,6 +356,8 @@ struct ForwardNames {
   /// A switch: layers without a sliding window have no values of their own, but the keys before their norm.
   std::string_view keys_as_values_key = {};
   bool bare_value_norm = false;  ///< the values of each head have an RMS norm without a gain
+  /// A map of the states that heads read: its sigmoid multiplies what they give, entry by entry.
+  std::string_view attention_gate = {};
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   /// A linear map on the skip connection of the attention, in layers whose tokens change their width.
   std::string_view skip = {};
@@ -378,7 +391,8 @@ struct ForwardNames {
   std::string_view without_bias = {};       ///< so do these linear layers, between spaces, alone
   /// Model types whose attention, MLP and mixer have biases only where their switches ("attention_bias") are true.
   std::string_view switched_biases = {};
-  bool output_bias = false;  ///< the map to the next token may have a bias
+  std::string_view no_bias_key = {};  ///< a switch; on: no linear map has a bias
+  bool output_bias = false;           ///< the map to the next token may have a bias
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};

@@ -13,6 +13,7 @@ constexpr Family llama() {
           .others = Others::names,
           .window = {.model_types = " mistral qwen2 mimo ",
                      .switched = " qwen2 mimo ",
+                     .untyped = " mistral ",
                      .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
@@ -75,7 +76,7 @@ constexpr Family without_head_norms(Family row) {
 // Alone or in a model with vision.
 constexpr Family ministral3() {
   Family row = variant(llama(), "Ministral 3", " ministral3 ");
-  row.window = {.model_types = " ministral3 "};
+  row.window = {.model_types = " ministral3 ", .untyped = " ministral3 "};
   row.rotary.default_base = 1e6;
   row.rotary.unwritten = UnwrittenScaling::angles_and_logits;
   row.text.model_types = " mistral3 ministral3 ";
@@ -117,7 +118,7 @@ constexpr Family minicpm_v() { return head_normed(llama_heads("MiniCPM-V", " min
 
 constexpr Family phi3() {
   Family row = variant(llama(), "Phi-3", " phi3 ");
-  row.window = {.model_types = " phi3 "};
+  row.window = {.model_types = " phi3 ", .untyped = " phi3 "};
   row.others = Others::names;
   row.layout = HeadLayout::kFused;
   row.attentions[0].query_weight = "layers.{n}.self_attn.qkv_proj.weight";
@@ -200,9 +201,8 @@ constexpr Family gemma2() {
 
 // Without norms of its branches' outputs.
 constexpr Family vault_gemma() {
-  Family row = heads_only(variant(gemma2(), "VaultGemma", " vaultgemma "),
-                          " self_attn.v_proj self_attn.o_proj pre_feedforward_layernorm ");
-  row.text.attention_cap_key = gemma2().text.attention_cap_key;
+  Family row = variant(gemma2(), "VaultGemma", " vaultgemma ");
+  row.text.attention_output_norm = row.text.mlp_output_norm = {};
   return row;
 }
 
@@ -223,7 +223,7 @@ constexpr Family gemma3() {
 // Norms have biases, and the MLP no gate.
 constexpr Family starcoder2() {
   Family row = variant(llama(), "StarCoder2", " starcoder2 ");
-  row.window = {.model_types = " starcoder2 "};
+  row.window = {.model_types = " starcoder2 ", .untyped = " starcoder2 "};
   row.text.mlp_gate = {};
   row.text.mlp_up = "layers.{n}.mlp.c_fc.weight";
   row.text.mlp_down = "layers.{n}.mlp.c_proj.weight";
@@ -307,7 +307,7 @@ constexpr Family llama4() {
 constexpr Family mixtral() {
   Family row = variant(llama(), "Mixtral", " mixtral ");
   row.rotary.default_base = 1e6;
-  row.window = {.model_types = " mixtral "};
+  row.window = {.model_types = " mixtral ", .untyped = " mixtral "};
   row.text.epsilon = 1e-5;
   row.text.experts = {.router = {.weight = "layers.{n}.block_sparse_moe.gate.weight",
                                  .normalized_key = {},
@@ -480,11 +480,13 @@ constexpr Family phi_moe() {
 
 // Its norms of queries and keys come after the rotation.
 constexpr Family hunyuan() {
-  Family row = llama_heads("Hunyuan", " hunyuan_v1_dense hunyuan_v1_moe ");
+  Family row = variant(llama(), "Hunyuan", " hunyuan_v1_dense hunyuan_v1_moe ");
   AttentionNames& names = row.attentions[0];
   names.query_norm_gain = "layers.{n}.self_attn.query_layernorm.weight";
   names.key_norm_gain = "layers.{n}.self_attn.key_layernorm.weight";
   names.turned_before_norms = true;
+  row.text.model_types = row.text.switched_biases = " hunyuan_v1_dense ";
+  row.text.epsilon = 1e-5;
   return row;
 }
 
@@ -972,13 +974,23 @@ constexpr Family lfm2() {
 
 // The gate is on the output of the attention.
 constexpr Family afmoe() {
-  Family row = head_normed(llama_heads("Trinity", " afmoe "));
-  row.rotary.only_local = true;
+  Family row = head_normed(variant(glm4_moe(), "Trinity", " afmoe "));
+  row.rotary = {.only_local = true};
   row.window = {
       .default_size = 1024, .pattern = "global_attn_every_n_layers", .default_pattern = 4};
-  row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj self_attn.gate_proj post_attention_layernorm "
-      "pre_mlp_layernorm post_mlp_layernorm ";
+  ForwardNames& text = row.text;
+  text.scaled_embedding_key = "mup_enabled";
+  text.attention_gate = "layers.{n}.self_attn.gate_proj.weight";
+  text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  text.mlp_norm = "layers.{n}.pre_mlp_layernorm.weight";
+  text.mlp_output_norm = "layers.{n}.post_mlp_layernorm.weight";
+  text.usual = {{{"route_norm", "true"}, {"score_func", "sigmoid"}}};
+  text.experts.router = {.weight = "layers.{n}.mlp.router.gate.weight",
+                         .correction = "layers.{n}.mlp.expert_bias",
+                         .scores = RouterScores::sigmoid,
+                         .normalized_key = {},
+                         .normalized = true,
+                         .factor_key = "route_scale"};
   return row;
 }
 
@@ -1046,8 +1058,15 @@ constexpr Family eurobert() {
   return row;
 }
 
-constexpr Family hy3() {
-  return head_normed(variant(with_own_base(), "Hy3, dots.llm1", " hy_v3 dots1 "));
+constexpr Family hy3() { return head_normed(variant(with_own_base(), "Hy3", " hy_v3 ")); }
+
+// Windows only where config.json lists the layers that have them.
+constexpr Family dots1() {
+  Family row = head_normed(variant(glm4_moe(), "dots.llm1", " dots1 "));
+  row.rotary = {.default_base = 0};
+  row.window = {.model_types = " dots1 ", .typed = true};
+  row.text.epsilon = 1e-6;
+  return row;
 }
 
 constexpr Family ernie45() {
@@ -1055,8 +1074,14 @@ constexpr Family ernie45() {
       variant(llama(), "ERNIE 4.5", " ernie4_5 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text ");
   row.rotary.default_base = 5e5;
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.text.model_types = " ernie4_5 ";
+  row.text.model_types = " ernie4_5 ernie4_5_moe ";
   row.text.epsilon = 1e-5;
+  row.text.experts = glm4_moe().text.experts;
+  row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
+                             .correction = "layers.{n}.mlp.moe_statics.e_score_correction_bias",
+                             .chosen_key = "moe_k",
+                             .normalized_key = {},
+                             .normalized = true};
   return row;
 }
 

@@ -84,13 +84,22 @@ constexpr Family mpnet() {
 
 // Two more terms of the logits have relative positions; W is that of the contents.
 constexpr Family deberta() {
-  Family row = heads_only(variant(bert(), "DeBERTa", " deberta-v2 "),
-                          " attention.self.value_proj attention.self.pos_key_proj "
-                          "attention.self.pos_query_proj attention.output.dense "
-                          "attention.output.LayerNorm ");
+  Family row = variant(bert(), "DeBERTa", " deberta-v2 ");
   row.terms_key = "pos_att_type";
   row.attentions[0].query_weight = "encoder.layer.{n}.attention.self.query_proj.weight";
   row.attentions[0].key_weight = "encoder.layer.{n}.attention.self.key_proj.weight";
+  ForwardNames& text = row.text;
+  text.position_embedding = {};
+  text.value = "encoder.layer.{n}.attention.self.value_proj.weight";
+  text.offset_terms = {"encoder.rel_embeddings.weight", "encoder.LayerNorm.weight",
+                       "encoder.layer.{n}.attention.self.pos_key_proj.weight",
+                       "encoder.layer.{n}.attention.self.pos_query_proj.weight"};
+  text.epsilon = 1e-7;
+  text.masked_head = {};  // of which versions differ
+  text.output = {};
+  text.usual = {{{"position_biased_input", "false"}, {"relative_attention", "true"}}};
+  text.foreign = {{"embeddings.position_embeddings.weight", "embeddings.embed_proj.weight",
+                   "encoder.conv.conv.weight"}};
   return row;
 }
 

@@ -217,6 +217,7 @@ constexpr Family mpt() {
                .length_key = "max_seq_len",
                .epsilon_key = "layer_norm_epsilon",
                .optional_bias = true,
+               .no_bias_key = "no_bias",
                // What the first code multiplies, masks or normalizes and Hugging Face's does not.
                .usual = {{{"alibi", "true"},
                           {"logit_scale", "none"},

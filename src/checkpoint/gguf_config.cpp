@@ -410,13 +410,18 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const bool latent = conversion != nullptr && is_latent(*conversion);
   const bool ocr = architecture == "deepseek2-ocr";
   // llama.cpp's defaults.
-  if (latent || ocr || architecture == "glm4moe" || architecture == "nemotron_h_moe")
-    config["norm_topk_prob"] = false;
-  if (latent || ocr || architecture == "glm4moe") {
+  const bool in_groups = latent || ocr || architecture == "glm4moe" || architecture == "dots1";
+  if (in_groups || architecture == "nemotron_h_moe") config["norm_topk_prob"] = false;
+  if (in_groups) {
     for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})
       config[key] = 1;
   }
   copy_keys(metadata, kKeys, config);
+  // llama.cpp does not run such a file, so that no default is its.
+  if (metadata.value("attention.layer_norm_rms_epsilon").is_null() &&
+      metadata.value("attention.layer_norm_epsilon").is_null()) {
+    config["without_epsilon"] = true;
+  }
   // llama.cpp's words for none.
   if (const auto factor = config.find("routed_scaling_factor");
       factor != config.end() && is_zero(*factor)) {

@@ -83,7 +83,9 @@ constexpr NamePairs kPhi =
 constexpr NamePairs kFusedGate = " ffn_up=mlp.gate_up_proj ";
 constexpr NamePairs kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
-    "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj ";
+    "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj "
+    "ffn_gate_inp=mlp.router.gate exp_probs_b.bias=mlp.expert_bias ";
+constexpr NamePairs kErnie = " exp_probs_b.bias=mlp.moe_statics.e_score_correction_bias ";
 constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
 constexpr NamePairs kLlama4 =
     " ffn_gate=feed_forward.gate_proj ffn_up=feed_forward.up_proj ffn_down=feed_forward.down_proj "
@@ -372,8 +374,10 @@ constexpr std::array kConverted{
     Converted{.name = "arcee", .model_type = "arcee", .neighbours = true},
     Converted{.name = "afmoe",
               .model_type = "afmoe",
-              .names = {kTrinity},
-              .keys = {" attention.sliding_window_pattern=global_attn_every_n_layers "}},
+              .names = {kSharedExperts, kTrinity},
+              .keys = {" attention.sliding_window_pattern=global_attn_every_n_layers "
+                       "true=mup_enabled 1=route_scale expert_weights_scale=route_scale "
+                       "false=route_norm expert_weights_norm=route_norm "}},
     Converted{.name = "apertus", .model_type = "apertus", .names = {kApertus}},
     Converted{.name = "pangu-embedded", .model_type = "PanguEmbedded"},
     Converted{.name = "granite", .model_type = "granite", .neighbours = true},
@@ -402,7 +406,10 @@ constexpr std::array kConverted{
               .model_type = "cohere2_moe",
               .keys = {kWindows, " nextn_predict_layers=num_nextn_predict_layers "}},
     Converted{.name = "ernie4_5", .model_type = "ernie4_5"},
-    Converted{.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
+    Converted{.name = "ernie4_5-moe",
+              .model_type = "ernie4_5_moe",
+              .names = {kSharedExperts, kErnie},
+              .keys = {" expert_used_count=moe_k "}},
     Converted{.name = "glm4",
               .model_type = "glm4v_text",
               .names = {kGlm4},

@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <cmath>
-#include <set>
 #include <string>
 
 #include "checkpoint/rotary_config.h"
@@ -11,26 +10,23 @@
 
 namespace eigenscope {
 
-namespace {
-
-/// How many of the terms "c2p" (content to position) and "p2c" a list or a text like "c2p|p2c" has, of which only the
-/// text may have capitals. Throws FormatError naming the key for another term.
-int relative_terms(const ConfigKeys& keys, std::string_view key) {
-  if (!keys.has(key)) return 0;
-  std::set<std::string> terms;
+RelativeTerms relative_terms(const ConfigKeys& keys, std::string_view key) {
+  RelativeTerms terms;
+  if (!keys.has(key)) return terms;
   const auto add = [&](const std::string& at, const std::string& term) {
     if (term != "c2p" && term != "p2c") {
       refuse_item(keys.path(at), {"it must have the terms c2p and p2c alone in ", keys.name(),
                                   ": found '", shown_name(term), "'"});
     }
-    terms.insert(term);
+    (term == "c2p" ? terms.of_queries : terms.of_keys) = true;
   };
   if (keys.value(key) == "an array") {
     for (int i = 0; keys.has(element_key(key, i)); ++i) {
       add(element_key(key, i), keys.value(element_key(key, i)));
     }
-    return static_cast<int>(terms.size());
+    return terms;
   }
+  // Of which only a text may have capitals.
   std::string listed = *keys.text(key) + "|", term;
   for (const char c : listed) {
     if (c == '|') {
@@ -40,10 +36,8 @@ int relative_terms(const ConfigKeys& keys, std::string_view key) {
       term += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
-  return static_cast<int>(terms.size());
+  return terms;
 }
-
-}  // namespace
 
 double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index head_width) {
   constexpr double kLeast = 1e-6, kMost = 1e6;
@@ -54,7 +48,8 @@ double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index he
   if (const auto instead = keys.number(family.query_scalar_key, kLeast, kMost)) {
     return std::sqrt(width / *instead);
   }
-  if (!family.terms_key.empty()) return 1 / std::sqrt(1.0 + relative_terms(keys, family.terms_key));
+  if (!family.terms_key.empty())
+    return 1 / std::sqrt(1.0 + relative_terms(keys, family.terms_key).count());
   if (!family.input_factor_key.empty()) {
     const double input = keys.number(family.input_factor_key, kLeast, kMost).value_or(1);
     return input * input * keys.number(family.key_factor_key, kLeast, kMost).value_or(1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string_view>
 
 #include "checkpoint/config_keys.h"
 
@@ -12,5 +13,15 @@ namespace eigenscope {
 /// does) or the number that takes the place of d_h in it ("query_pre_attn_scalar", as Gemma 2 and 3 do). Throws FormatError
 /// naming the key for a value that is not a number from 1e-6 to 1e6, or a term of the logits that is not known.
 double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index head_width);
+
+/// The terms of the logits with the offset of two tokens that a list or a text like "c2p|p2c" in config.json has: of
+/// queries ("c2p", content to position) and of keys.
+struct RelativeTerms {
+  bool of_queries = false, of_keys = false;
+
+  int count() const { return (of_queries ? 1 : 0) + (of_keys ? 1 : 0); }
+};
+/// Throws FormatError naming the key for another term.
+RelativeTerms relative_terms(const ConfigKeys& keys, std::string_view key);
 
 }  // namespace eigenscope

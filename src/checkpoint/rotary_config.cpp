@@ -129,12 +129,19 @@ void scale_yarn(Rotary& rotary, const Scaling& scaling) {
   rotary.logit_factor = scaling.logit_factor(yarn_attention(scaling, stretch));
   if (rotary.base == 1) return scale_angles(rotary, [&](Index) { return 1 / stretch; });
   const double last = std::max(0.0, static_cast<double>(rotary.turned) - 1);
-  const auto pair_turning = [&](std::string_view key, double usual) {
-    const double turns = scaling.keys.number(key, 1e-6, kLargestFactor).value_or(usual);
+  const auto turns_of = [&](std::string_view key, double usual) {
+    return scaling.keys.number(key, 1e-6, kLargestFactor).value_or(usual);
+  };
+  const double most = turns_of("beta_fast", 32), least = turns_of("beta_slow", 1);
+  if (!(most >= least)) {
+    throw FormatError(scaling.keys.path("beta_fast"),
+                      "it must not be below 'beta_slow' in " + scaling.keys.name());
+  }
+  const auto pair_turning = [&](double turns) {
     return static_cast<double>(rotary.turned) * std::log(length / (turns * 2 * std::numbers::pi)) /
            (2 * std::log(rotary.base));
   };
-  const double fast = pair_turning("beta_fast", 32), slow = pair_turning("beta_slow", 1);
+  const double fast = pair_turning(most), slow = pair_turning(least);
   const bool whole = !scaling.keys.is_off("truncate");
   const double first = std::clamp(whole ? std::floor(fast) : fast, 0.0, last);
   const double end = std::clamp(whole ? std::ceil(slow) : slow, 0.0, last);

@@ -47,10 +47,12 @@ class KnownLayer {
          mixer.skip, mixer.states, mixer.state_norms[0], mixer.state_norms[1], mixer.state_norms[2],
          mixer.output});
     for (const ForwardNames* const forward : {&family.text, &family.picture}) {
-      add({forward->value, forward->attention_output, forward->attention_output_norm,
-           forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
-           forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
-           forward->mlp_gate, forward->mlp_up, forward->mlp_down, forward->layer_scale});
+      add({forward->value, forward->attention_gate, forward->attention_output,
+           forward->attention_output_norm, forward->attention_end_norm, forward->mlp_norm,
+           forward->mlp_output_norm, forward->mlp_end_norm, forward->attention_scale,
+           forward->mlp_scale, forward->skip, forward->mlp_gate, forward->mlp_up, forward->mlp_down,
+           forward->layer_scale});
+      add({forward->offset_terms.key, forward->offset_terms.query});
       const LayerInputNames& input = forward->layer_input;
       add({input.gate, input.output, input.output_norm});
       const ExpertNames& experts = forward->experts;

@@ -20,7 +20,33 @@ using Eigen::MatrixXf;
 struct Beside {
   std::optional<float> sink;
   Eigen::VectorXf offset_bias;
+  DisentangledTerms offset_terms;
 };
+
+// What the terms of offsets add to the products of queries and keys, T x T: row = key, column = query.
+MatrixXf offset_products(const HeadInput<float>& input, const DisentangledTerms& terms) {
+  const Index length = input.length;
+  const std::vector<int> places = relative_places(length, terms.span, terms.farthest);
+  // The products with all vectors of offsets, vectors x T.
+  const auto products = [&](const MatrixXf& vectors, const Factor<float>& tokens) {
+    MatrixXf all(vectors.cols(), vectors.size() > 0 ? length : 0);
+    if (all.size() == 0) return all;
+    multiply(all.rows(), length, input.width, factor(vectors.data(), vectors.rows()).transposed(),
+             tokens, all.data(), all.rows());
+    return all;
+  };
+  const MatrixXf by_query = products(terms.keys, input.query),
+                 by_key = products(terms.queries, input.key);
+  MatrixXf added(length, length);
+  for (Index query = 0; query < length; ++query) {
+    for (Index key = 0; key < length; ++key) {
+      const int place = places[static_cast<std::size_t>(key - query + length - 1)];
+      added(key, query) = (by_query.size() > 0 ? by_query(place, query) : 0) +
+                          (by_key.size() > 0 ? by_key(place, key) : 0);
+    }
+  }
+  return added;
+}
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside& beside, int head,
@@ -32,12 +58,18 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
   const Eigen::VectorXf& bias = beside.offset_bias;
   trace.logits.setZero(input.length, input.length);
   trace.weights.resize(input.length, input.length);
+  const MatrixXf of_offsets =
+      beside.offset_terms.is_none() ? MatrixXf() : offset_products(input, beside.offset_terms);
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
     const Index length = input.length;
     for (Index query = 0; query < length; ++query) {
       const KeyRange seen = rules.seen(query, length);
       float* const column = logits.data() + query * length;
       float* const scaled = column + seen.first;
+      if (of_offsets.size() > 0) {
+        Eigen::Map<Eigen::VectorXf>(scaled, seen.count) +=
+            of_offsets.col(query).segment(seen.first, seen.count);
+      }
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
       if (bias.size() > 0) {
         Eigen::Map<Eigen::VectorXf>(scaled, seen.count) +=
@@ -60,8 +92,9 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
 }
 
 // Of a head in a passage of `length` tokens.
-Beside beside_of(const LayerWeights& layer, int head, Index length) {
-  Beside beside{std::nullopt, layer.offset_bias.of_head(head, length)};
+Beside beside_of(const LayerWeights& layer, const LayerRules& rules, int head, Index length) {
+  Beside beside{std::nullopt, layer.offset_bias.of_head(head, length),
+                layer.offset_terms.of_head(head * rules.head_width, rules.head_width)};
   if (layer.sinks.size() > 0) beside.sink = layer.sinks[head];
   return beside;
 }
@@ -116,9 +149,26 @@ void project(const LayerWeights& layer, const Output& query, const Output& key, 
 }
 
 void normalize(const LayerWeights& layer, HeadTokens& tokens) {
+  tokens.values = layer.value_norm(std::move(tokens.values));
+  if (layer.turned_before_norms) return;
   tokens.queries = layer.query_norm(std::move(tokens.queries));
   tokens.keys = layer.key_norm(std::move(tokens.keys));
-  tokens.values = layer.value_norm(std::move(tokens.values));
+}
+
+void turn(const RotaryTurns& turns, const LayerRules& rules, HeadTokens& tokens) {
+  turns.turn_queries(rules.head_width, tokens.queries);
+  turns.turn_keys(rules.head_width, tokens.keys);
+}
+
+// Gives the tokens of one head what joins their products.
+void add_beside(const LayerWeights& layer, const LayerRules& rules, int head, HeadTokens& tokens) {
+  auto [sink, bias, terms] = beside_of(layer, rules, head, tokens.queries.cols());
+  tokens.sink = sink;
+  tokens.offset_bias = std::move(bias);
+  tokens.offset_terms = std::move(terms);
+  if (!layer.turned_before_norms) return;
+  tokens.query_norm = layer.query_norm;
+  tokens.key_norm = layer.key_norm;
 }
 
 // One head after another, whose weights are not all in memory.
@@ -238,10 +288,11 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
 HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const LayerRules& rules,
                       int head) {
   const Index width = rules.head_width, shared = rules.key_head(head);
-  auto [sink, bias] = beside_of(layer, head, all.queries.cols());
-  return {all.queries.middleRows(head * width, width), all.keys.middleRows(shared * width, width),
-          all.values.middleRows(shared * rules.value_width, rules.value_width), sink,
-          std::move(bias)};
+  HeadTokens tokens{all.queries.middleRows(head * width, width),
+                    all.keys.middleRows(shared * width, width),
+                    all.values.middleRows(shared * rules.value_width, rules.value_width)};
+  add_beside(layer, rules, head, tokens);
+  return tokens;
 }
 
 std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
@@ -261,37 +312,38 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
     project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
             {value, head_tokens.values}, passage);
     normalize(layer, head_tokens);
-    auto [sink, bias] = beside_of(layer, head, passage.cols());
-    head_tokens.sink = sink;
-    head_tokens.offset_bias = std::move(bias);
+    add_beside(layer, rules, head, head_tokens);
   }
   return tokens;
 }
 
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    MatrixXf& read) {
-  const Index width = rules.head_width;
-  turns.turn_queries(width, tokens.queries);
-  turns.turn_keys(width, tokens.keys);
+  turn(turns, rules, tokens);
+  tokens.queries = tokens.query_norm(std::move(tokens.queries));
+  tokens.keys = tokens.key_norm(std::move(tokens.keys));
   LayerRules one = rules;
   one.heads = one.key_heads = 1;
   HeadTrace trace;
-  attend(head_input(tokens, one, 0), rules, {tokens.sink, tokens.offset_bias}, head, {}, trace,
-         read.data() + head * rules.value_width, read.rows());
+  attend(head_input(tokens, one, 0), rules, {tokens.sink, tokens.offset_bias, tokens.offset_terms},
+         head, {}, trace, read.data() + head * rules.value_width, read.rows());
   return trace;
 }
 
 MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
                    HeadTokens tokens, const AttentionEdit& edit, const HeadVisitor& visit) {
   if (edit.tokens) edit.tokens(tokens);
-  const Index width = rules.head_width;
-  turns.turn_queries(width, tokens.queries);
-  turns.turn_keys(width, tokens.keys);
+  turn(turns, rules, tokens);
+  if (layer.turned_before_norms) {
+    tokens.queries = layer.query_norm(std::move(tokens.queries));
+    tokens.keys = layer.key_norm(std::move(tokens.keys));
+  }
   MatrixXf read(rules.heads * rules.value_width, tokens.queries.cols());
   HeadTrace trace;
   for (int head = 0; head < rules.heads; ++head) {
-    attend(head_input(tokens, rules, head), rules, beside_of(layer, head, tokens.queries.cols()),
-           head, edit, trace, read.data() + head * rules.value_width, read.rows());
+    attend(head_input(tokens, rules, head), rules,
+           beside_of(layer, rules, head, tokens.queries.cols()), head, edit, trace,
+           read.data() + head * rules.value_width, read.rows());
     if (visit) visit(head, trace);
   }
   return read;

@@ -56,6 +56,8 @@ struct LayerWeights {
   Norm value_norm;            ///< of each head
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
   OffsetBias offset_bias;
+  DisentangledTerms offset_terms;    ///< of all heads, one below the other
+  bool turned_before_norms = false;  ///< rotary positions turn queries and keys before their norms
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
   /// Before keys and values that are those of an earlier layer.
@@ -99,16 +101,19 @@ struct LayerRules {
 };
 
 /// The tokens of a passage as one head makes them, d_h x T each (values d_v x T), or as all heads do, one below the
-/// other, before rotary positions turn them.
+/// other, before rotary positions turn them, and norms that follow the turn.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
-  std::optional<float> sink = {};    ///< of a single head (LayerWeights::sinks)
-  Eigen::VectorXf offset_bias = {};  ///< likewise, OffsetBias::of_head() of T; empty for none
+  std::optional<float> sink = {};       ///< of a single head (LayerWeights::sinks)
+  Eigen::VectorXf offset_bias = {};     ///< likewise, OffsetBias::of_head() of T; empty for none
+  DisentangledTerms offset_terms = {};  ///< likewise
+  Norm query_norm = {}, key_norm = {};  ///< likewise, of norms after the turn; else they are made
 };
 
 /// Logits and attention of a head on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
-  /// q . k / sqrt(d_h), turned by rotary positions, plus the bias of the offset, capped. 0 for keys that the query does not see.
+  /// q . k / sqrt(d_h), turned by rotary positions, plus the terms and the bias of the offset, capped. 0 for keys that
+  /// the query does not see.
   Eigen::MatrixXf logits;
   /// Their softmax over the keys that the query sees, and the head's sink; 0 elsewhere.
   Eigen::MatrixXf weights;

@@ -70,7 +70,9 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
   const bool is_softmax =
       names.scores == RouterScores::softmax || (names.optional_correction && !corrected);
   const std::string scores = is_softmax ? "softmax" : "sigmoid";
-  if (const auto told = keys.text("scoring_func"); told && *told != scores) {
+  // The name of DeepSeek V3's way to choose, by corrected sigmoids, is also that of the scores (dots.llm1).
+  const auto told = keys.text("scoring_func");
+  if (told && *told != scores && (is_softmax || *told != "noaux_tc")) {
     throw FormatError("scoring_func", "it must be " + scores + " for this router: found '" +
                                           shown_name(*told) + "' in " + keys.name());
   }

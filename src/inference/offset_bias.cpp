@@ -51,4 +51,29 @@ Eigen::VectorXf OffsetBias::of_head(int head, Index length) const {
   return by_offset;
 }
 
+std::vector<int> relative_places(Index length, int span, int farthest) {
+  std::vector<int> places;
+  places.reserve(static_cast<std::size_t>(2 * length - 1));
+  const int half = span / 2;
+  for (Index offset = -(length - 1); offset < length; ++offset) {
+    Index place = std::abs(offset);
+    if (farthest > 0 && place > half) {
+      // In single precision, as the original: at the edge of a place its rounding decides.
+      const float log = std::log(static_cast<float>(place) / static_cast<float>(half)) /
+                        std::log(static_cast<float>(farthest - 1) / static_cast<float>(half));
+      place = static_cast<Index>(std::ceil(log * static_cast<float>(half - 1))) + half;
+    }
+    const Index signed_place = offset > 0 ? -place : place;  // of the query from the key
+    places.push_back(static_cast<int>(std::clamp<Index>(signed_place + span, 0, 2 * span - 1)));
+  }
+  return places;
+}
+
+DisentangledTerms DisentangledTerms::of_head(Index first, Index width) const {
+  DisentangledTerms head{{}, {}, span, farthest};
+  if (keys.size() > 0) head.keys = keys.middleRows(first, width);
+  if (queries.size() > 0) head.queries = queries.middleRows(first, width);
+  return head;
+}
+
 }  // namespace eigenscope

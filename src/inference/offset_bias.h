@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 namespace eigenscope {
 
@@ -30,6 +31,23 @@ class OffsetBias {
   Eigen::VectorXf slopes_;   // by head
   Eigen::MatrixXf buckets_;  // heads x n
   int farthest_ = 0;
+};
+
+/// Which of 2 `span` vectors stands for each offset of a query from a key (He et al., 2021, arXiv:2006.03654): distances
+/// up to span/2, or up to span where `farthest` is 0, have one each on both sides, and those beyond share the others on a
+/// logarithmic scale that ends at `farthest`. Of a passage of `length` tokens: 2 length - 1 numbers from 0 to 2 span - 1,
+/// for the offsets key - query from -(length - 1) to length - 1.
+std::vector<int> relative_places(Eigen::Index length, int span, int farthest);
+
+/// Terms of the logits that a query has with the vector of its offset from a key, and the key with another one, as keys
+/// and queries of one head, d_h x 2 span each; empty for none.
+struct DisentangledTerms {
+  Eigen::MatrixXf keys, queries;
+  int span = 0, farthest = 0;  ///< of relative_places()
+
+  bool is_none() const { return keys.size() == 0 && queries.size() == 0; }
+  /// Those of one head, whose `width` rows begin at `first`, of terms that have all heads one below the other.
+  DisentangledTerms of_head(Eigen::Index first, Eigen::Index width) const;
 };
 
 /// The part of of_head() that a query at position `query` has of `count` keys from position `first` on.

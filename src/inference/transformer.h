@@ -14,6 +14,7 @@
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family_match.h"
+#include "checkpoint/logit_scale.h"
 #include "checkpoint/safetensors.h"
 #include "inference/layer.h"
 #include "inference/mixture.h"
@@ -93,13 +94,17 @@ class Transformer {
   Eigen::Index all_heads() const {
     return static_cast<Eigen::Index>(layers_with_heads_.size()) * heads();
   }
+  /// How many layers of the file config.json does not count, which are left out.
+  int layers_beyond() const { return static_cast<int>(stack().beyond.size()); }
   /// The number of heads in the layers before a layer.
   Eigen::Index heads_before(int layer) const;
   /// Whether layers have a TokenMixer, or no heads.
   bool has_mixers() const {
-    return match_.family->gated() || match_.family->mixer.beside_heads ||
+    return gates_heads() || match_.family->mixer.beside_heads ||
            std::ssize(layers_with_heads_) < layers_;
   }
+  /// Whether what heads read is gated (OutputGate).
+  bool gates_heads() const { return match_.family->gated() || !names().attention_gate.empty(); }
   /// The layer whose keys and values those heads use that a layer has: itself, or an earlier one.
   int key_layer(int layer) const { return key_layers_[static_cast<std::size_t>(layer)]; }
   /// Whether a later layer uses the keys and values of a layer.
@@ -109,6 +114,11 @@ class Transformer {
   bool has_offset_bias() const {
     return names().offset_bias.slopes || !names().offset_bias.buckets.empty();
   }
+  /// Whether logits are products of queries and keys that rotary positions turn, and a bias of the offset: not with norms
+  /// after the turn, nor with DisentangledTerms.
+  bool has_plain_logits() const;
+  /// Throws FormatError for a model without those: `what` needs them.
+  void check_plain_logits(std::string_view what) const;
   /// Whether layers have an input beside the tokens (LayerInputNames).
   bool has_layer_inputs() const { return layer_input_width_ > 0; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
@@ -236,6 +246,10 @@ class Transformer {
   /// What the offsets of keys add to the logits, by config.json.
   void read_offset_bias(const ConfigKeys& keys);
   OffsetBias offset_bias(int layer) const;
+  /// How offsets are told apart in the further terms of the logits, and which terms there are.
+  void read_offset_terms(const ConfigKeys& keys);
+  /// Those of all heads of a layer, whose maps are `weights`.
+  DisentangledTerms offset_terms(const LayerWeights& weights, int layer) const;
   /// Widths of latent attention, by config.json.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
   /// What config.json says of layers with a mixer; `of_mlp` is the activation of the MLP.
@@ -250,6 +264,10 @@ class Transformer {
   /// Refuses biases of these maps where the switch `key` of config.json says that there are none.
   void check_biases(const ConfigKeys& keys, std::string_view key,
                     std::span<const std::string_view> maps) const;
+  /// Refuses a bias of this map in some layers alone.
+  void check_same_bias(std::string_view map) const;
+  /// Refuses factors and caps of other families, which would change the tokens or their logits.
+  void check_factors(const ConfigKeys& keys) const;
   /// Width of the tokens that enter a layer.
   Eigen::Index entering_width(int layer) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;
@@ -323,13 +341,17 @@ class Transformer {
   bool convolution_bias_ = false;  // of all layers
   bool space_norm_first_ = false;
   RouterRules router_;
-  double slope_exponent_ = 8;        // of OffsetBias::slopes
-  int farthest_bucket_ = 128;        // of OffsetBias::in_buckets
-  bool own_offset_biases_ = false;   // each layer has buckets
+  double slope_exponent_ = 8;       // of OffsetBias::slopes
+  int farthest_bucket_ = 128;       // of OffsetBias::in_buckets
+  bool own_offset_biases_ = false;  // each layer has buckets
+  RelativeTerms relative_terms_;
+  int offset_span_ = 0, farthest_offset_ = 0;  // of relative_places()
+  bool normed_offsets_ = false, shared_offset_maps_ = false;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
   Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none
   bool tied_output_ = true;             // where there are no others
+  bool scaled_embedding_ = false;       // ForwardNames
   bool bare_norms_ = false;             // of queries and keys, in layers with positions
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   Eigen::Index first_position_ = 0;  // row of the position embeddings

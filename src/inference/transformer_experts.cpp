@@ -92,7 +92,7 @@ StoredMixture Transformer::mixture(int layer) const {
   mixture.router.rules = router_;
   mixture.router.scores = linear(names.router.weight, layer, experts, width_).read();
   if (router_.corrected) {
-    mixture.router.correction = read_bias(full_name(names.router.correction, layer), experts);
+    mixture.router.correction = read_flat(names.router.correction, layer, experts);
   }
   Index width = width_;
   if (has(names.latent_input, layer)) {

@@ -88,6 +88,7 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
     // The original normalizes after the rotation, which leaves lengths as they are.
     weights.query_norm = weights.key_norm = bare_norm();
   }
+  weights.turned_before_norms = attention().turned_before_norms;
   const bool bare = weights.query_norm.is_none();
   if (!bare) {
     weights.query_norm.gain *= query_scale;
@@ -95,7 +96,9 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   }
   const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
   const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
-  const Index most = weights.normalizes_all_heads(rules) ? kAnyNumber : most_weights;
+  // Norms of all heads together and terms of offsets are made by maps in memory.
+  const bool whole = weights.normalizes_all_heads(rules) || !names().offset_terms.vectors.empty();
+  const Index most = whole ? kAnyNumber : most_weights;
   std::optional<StoredLinear> fused;
   Linear all;  // where outputs lie apart in the file, which is then read as a whole
   if (match_.family->fused()) {
@@ -137,9 +140,42 @@ OffsetBias Transformer::offset_bias(int layer) const {
   return OffsetBias::in_buckets(std::move(buckets), farthest_bucket_);
 }
 
+DisentangledTerms Transformer::offset_terms(const LayerWeights& weights, int layer) const {
+  const DisentangledNames& own = names().offset_terms;
+  if (own.vectors.empty()) return {};
+  Eigen::MatrixXf vectors = read_rows(full_name(own.vectors), 0, 2 * offset_span_);
+  if (normed_offsets_) vectors = read_norm(own.norm)(std::move(vectors));
+  const auto mapped = [&](bool wanted, const HeadProjection& of_tokens, std::string_view map) {
+    if (!wanted) return Eigen::MatrixXf();
+    const Index outputs = heads() * rules(layer).head_width;
+    return shared_offset_maps_ ? (*of_tokens.all())(vectors)
+                               : linear(map, layer, outputs, width_).read()(vectors);
+  };
+  DisentangledTerms terms{mapped(relative_terms_.of_queries, weights.key, own.key),
+                          mapped(relative_terms_.of_keys, weights.query, own.query), offset_span_,
+                          farthest_offset_};
+  // Maps of the tokens have that scale.
+  if (!shared_offset_maps_) terms.queries *= query_scales_[static_cast<std::size_t>(layer)];
+  return terms;
+}
+
 bool Transformer::keys_are_values(int layer) const {
   const bool sees_all = rules(layer).reach == LayerRules().reach;
   return !names().keys_as_values_key.empty() && sees_all && !has(names().value, key_layer(layer));
+}
+
+bool Transformer::has_plain_logits() const {
+  const bool late = attention().turned_before_norms &&
+                    has(attention().query_norm_gain, layers_with_heads_.front());
+  return !late && names().offset_terms.vectors.empty();
+}
+
+void Transformer::check_plain_logits(std::string_view what) const {
+  if (has_plain_logits()) return;
+  const bool late = names().offset_terms.vectors.empty();
+  throw FormatError(std::string(match_.family->name),
+                    std::string(what) + " needs logits of queries and keys alone, without " +
+                        (late ? "norms after rotary positions" : "terms of their offset"));
 }
 
 LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
@@ -149,6 +185,7 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
     weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
   }
   weights.offset_bias = offset_bias(layer);
+  weights.offset_terms = offset_terms(weights, layer);
   const std::string_view gain = attention().query_gain;
   if (!gain.empty() && (layer > 0 || !names().bare_first)) {
     weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));

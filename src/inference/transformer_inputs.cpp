@@ -36,7 +36,7 @@ MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
     }
     tokens.col(t) = read_rows(match_.embeddings, id, 1);
   }
-  if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
+  if (scaled_embedding_) tokens *= std::sqrt(static_cast<float>(width_));
   tokens *= embedding_factor_;
   if (embeds_positions()) {
     add_positions(ids, first_position_ + first, tokens);

@@ -107,6 +107,23 @@ void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
     if (mixes != has_mixer(layer)) refuse(!mixes, mixes ? "state space" : "a state space");
     if (mixture != (alone && has_mixture(layer))) refuse(!mixture, "experts");
   };
+  // Of Jamba: one layer of so many has heads, and one of so many experts.
+  const auto check_period = [&](const char* period_key, const char* offset_key, bool has,
+                                const char* what) {
+    const auto period = keys.integer(period_key, kMostLayers);
+    const auto offset = keys.number(offset_key, 0, kMostLayers);
+    if (!period || *period == 0 || !offset) return;
+    const bool told = layer % static_cast<int>(*period) == static_cast<int>(*offset);
+    if (told == has) return;
+    refuse_item(keys.path(period_key),
+                {"with '", keys.path(offset_key), "' in ", keys.name(), " it says that layer ",
+                 std::to_string(layer), " has ", told ? "" : "no ", what, ", but the file has ",
+                 told ? "none" : "some"});
+  };
+  check_period("attn_layer_period", "attn_layer_offset", !lacks_heads(layer), "heads");
+  if (keys.number("num_experts", 0, kLargestSide).value_or(0) > 1) {
+    check_period("expert_layer_period", "expert_layer_offset", has_mixture(layer), "experts");
+  }
   for (const char* const list : {"layer_types", "layers_block_type"}) {
     const std::string key = element_key(list, layer);
     if (const auto kind = keys.text(key)) check(key, *kind);

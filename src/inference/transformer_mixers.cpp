@@ -74,9 +74,9 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
 }
 
 void Transformer::read_mixer(StoredRest& rest, int layer) const {
-  if (!has_mixer(layer) && !match_.family->gated()) return;
+  if (!has_mixer(layer) && !gates_heads()) return;
   rest.norms.attention_norm = read_norm(attention().query_gain, layer);
-  if (match_.family->gated() && has_heads(layer)) return read_output_gate(rest, layer);
+  if (gates_heads() && has_heads(layer)) return read_output_gate(rest, layer);
   const MixerNames& names = match_.family->mixer;
   if (names.mixing == TokenMixing::delta_rule) return read_delta_rule(rest, layer);
   if (names.mixing == TokenMixing::state_space) return read_state_space(rest, layer);
@@ -87,13 +87,17 @@ void Transformer::read_mixer(StoredRest& rest, int layer) const {
 }
 
 void Transformer::read_output_gate(StoredRest& rest, int layer) const {
+  rest.mixer = std::make_shared<OutputGate>();
   const Index head_width = rules(layer).head_width;
+  if (!match_.family->gated()) {
+    rest.mixer_inputs = {linear(names().attention_gate, layer, heads() * head_width, width_)};
+    return;
+  }
   const StoredLinear all =
       linear(attention().query_weight, layer, 2 * heads() * head_width, width_);
   for (int head = 0; head < heads(); ++head) {
     rest.mixer_inputs.push_back(all.part((2 * head + 1) * head_width, head_width));
   }
-  rest.mixer = std::make_shared<OutputGate>();
 }
 
 void Transformer::read_delta_rule(StoredRest& rest, int layer) const {

@@ -72,6 +72,10 @@ void Transformer::read_config(const ConfigKeys& keys) {
   const MixerNames& mixer = match_.family->mixer;
   const std::array projections{attention().query_weight, attention().key_weight, names().value};
   for (const char* const key : {"qkv_bias", "use_qkv_bias"}) check_biases(keys, key, projections);
+  for (const auto& maps : {attention_maps, std::array{names().mlp_gate, names().mlp_up,
+                                                      names().mlp_down, std::string_view()}}) {
+    check_biases(keys, names().no_bias_key, maps);
+  }
   if (mixer.mixing == TokenMixing::none && keys.is_off("use_bias")) {  // it is a key of mixers too
     check_biases(keys, "use_bias", attention_maps);
     check_biases(keys, "use_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
@@ -122,6 +126,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
                          (factor(names().output_width_key, static_cast<double>(width_)) /
                           static_cast<double>(width_)));
   embedding_factor_ = static_cast<float>(factor(names().embedding_factor_key, 1));
+  scaled_embedding_ = keys.flag(names().scaled_embedding_key).value_or(names().scaled_embedding);
   const double depth = names().residual_by_depth ? std::sqrt(static_cast<double>(layers_)) : 1;
   residual_factor_ = static_cast<float>(factor(names().residual_factor_key, depth) / depth);
   read_factors(keys);
@@ -148,10 +153,14 @@ void Transformer::read_config(const ConfigKeys& keys) {
       check_values(keys, layer);
     }
   }
+  if (keys.flag("without_epsilon").value_or(false)) {  // as the metadata of a GGUF file
+    throw FormatError(keys.name(), "it has no epsilon of the norms");
+  }
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
   read_offset_bias(keys);
+  read_offset_terms(keys);
   if (first_with_mixer() < layers_) read_mixers(keys, rules.activation);
   const std::string_view bare_norms = match_.family->bare_norms_key;
   bare_norms_ = !bare_norms.empty() && keys.flag(bare_norms).value_or(true);
@@ -165,6 +174,13 @@ void Transformer::read_config(const ConfigKeys& keys) {
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
   }
+  if (!match_.family->latent()) {
+    for (const std::string_view map : attention_maps) check_same_bias(map);
+  }
+  for (const std::string_view map : {names().mlp_gate, names().mlp_up, names().mlp_down}) {
+    check_same_bias(map);
+  }
+  check_factors(keys);
 }
 
 void Transformer::read_factors(const ConfigKeys& keys) {
@@ -210,7 +226,8 @@ void Transformer::read_mixers(const ConfigKeys& keys, Activation of_mlp) {
 
 void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
                                std::span<const std::string_view> maps) const {
-  const bool off = keys.is_off(key);
+  const bool inverse = !key.empty() && key == names().no_bias_key;
+  const bool off = inverse ? keys.flag(key).value_or(false) : keys.is_off(key);
   const bool missing =
       lists(" attention_bias mlp_bias use_bias mamba_proj_bias projectors_bias ", key) &&
       !keys.has(key) && lists(names().switched_biases, keys.text("model_type").value_or(""));
@@ -219,7 +236,9 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
     const bool is_stacked = !name.ends_with("weight");
     const std::string bias = is_stacked ? name + "_bias" : bias_of(name);
     if (!tensors_->tensors().contains(bias)) return;
-    refuse_item(keys.path(key), {(off ? "it is false in " : "it is missing, and so false, in "),
+    refuse_item(keys.path(key), {(inverse ? "it is true in "
+                                  : off   ? "it is false in "
+                                          : "it is missing, and so false, in "),
                                  keys.name(), ", but the file has '", shown_name(bias), "'"});
   };
   for (int layer = 0; layer < layers_; ++layer) {
@@ -230,6 +249,42 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
       for (Index expert = 1; is_each && has(of_expert(pattern, expert), layer); ++expert) {
         check(full_name(of_expert(pattern, expert), layer));
       }
+    }
+  }
+}
+
+void Transformer::check_same_bias(std::string_view map) const {
+  int first = -1;  // layer with this map
+  for (int layer = 0; !map.empty() && layer < stored_; ++layer) {
+    if (!has(map, layer)) continue;
+    if (first < 0) first = layer;
+    const std::string bias = bias_of(full_name(map, layer)),
+                      of_first = bias_of(full_name(map, first));
+    const bool is_there = tensors_->tensors().contains(bias);
+    if (is_there == tensors_->tensors().contains(of_first)) continue;
+    refuse_item(is_there ? of_first : bias, "it is missing, though another layer has it");
+  }
+}
+
+void Transformer::check_factors(const ConfigKeys& keys) const {
+  const auto refuse = [&](const char* key, const char* neutral) {
+    refuse_item(keys.path(key), {"it must be ", neutral, " or left out in ", keys.name(),
+                                 " for this family, which does not read it"});
+  };
+  const auto reads = [](const auto& known, std::string_view key) {
+    return std::find(known.begin(), known.end(), key) != known.end();
+  };
+  const std::array factors{names().embedding_factor_key, names().residual_factor_key,
+                           names().output_scale_key, names().output_divisor_key};
+  for (const char* const key : {"embedding_multiplier", "residual_multiplier", "lm_head_multiplier",
+                                "logit_scale", "logits_scaling", "scale_emb", "scale_depth"}) {
+    if (reads(factors, key)) continue;
+    if (keys.number(key, -kLargestScale, kLargestScale).value_or(1) != 1) refuse(key, "1");
+  }
+  const std::array caps{names().attention_cap_key, names().output_cap_key};
+  for (const char* const key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (!reads(caps, key) && keys.number(key, 0, kLargestCap).value_or(0) != 0) {
+      refuse(key, "null");
     }
   }
 }
@@ -312,6 +367,39 @@ void Transformer::read_offset_bias(const ConfigKeys& keys) {
                 own_offset_biases_ ? "it is missing, though other layers have it"
                                    : "it must be in all layers, or in the first alone");
   }
+}
+
+void Transformer::read_offset_terms(const ConfigKeys& keys) {
+  constexpr std::uint64_t kUsualLength = 512;
+  if (names().offset_terms.vectors.empty()) return;
+  const char* const span_key = "position_buckets";
+  for (const char* const key : {"relative_attention", "position_biased_input"}) {
+    if (!keys.has(key)) throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
+  }
+  relative_terms_ = eigenscope::relative_terms(keys, match_.family->terms_key);
+  normed_offsets_ = keys.text("norm_rel_ebd") == "layer_norm";
+  shared_offset_maps_ = keys.flag("share_att_key").value_or(false);
+  // Numbers below 1 stand for those of the row before.
+  const auto count = [&](const char* key, double otherwise) {
+    const double told = keys.number(key, -kLargestId, kLargestSide).value_or(-1);
+    return static_cast<int>(told < 1 ? otherwise : told);
+  };
+  const auto length =
+      static_cast<double>(keys.integer(names().length_key, kLargestSide).value_or(kUsualLength));
+  const int farthest = count("max_relative_positions", length);
+  const int buckets = count(span_key, 0);
+  offset_span_ = buckets > 0 ? buckets : farthest;
+  farthest_offset_ = buckets > 0 ? farthest : 0;
+  if (buckets > 0 && (buckets < 2 || farthest - 1 <= buckets / 2)) {
+    refuse_item(keys.path(span_key),
+                {"it must be at least 2, and less than twice the ", std::to_string(farthest - 1),
+                 " offsets of the model, in ", keys.name()});
+  }
+  const std::string name = full_name(names().offset_terms.vectors);
+  const Index rows = matrix_shape(*tensors_, name)[0];
+  if (rows == 2 * offset_span_) return;
+  refuse_item(name, {"it must have ", std::to_string(2 * offset_span_), " rows, as ", keys.name(),
+                     " says, but has ", std::to_string(rows)});
 }
 
 void Transformer::check_values(const ConfigKeys& keys, int layer) const {

@@ -135,8 +135,10 @@ SpectralMoments moments_of(const PropagationInput& in) {
   // Cauchy-Schwarz for W and the identity; rounding may leave equal eigenvalues a little below.
   const double least = traces.xi * traces.xi / static_cast<double>(moments.width);
   if (traces.eta_f < least * (1 - 1e-9)) {
-    throw InvalidArgument("eta_f", "be at least xi^2 over the width, " + shown(least),
-                          "found " + shown(traces.eta_f));
+    throw InvalidArgument(
+        "eta_f",
+        "be at least xi^2 over the width of " + std::to_string(moments.width) + ", " + shown(least),
+        "found " + shown(traces.eta_f));
   }
   return {moments.width, traces, kUnknown, kUnknown};
 }

@@ -65,6 +65,7 @@ void check_model(const Transformer& model) {
         std::string(model.family().name),
         "surgery needs logits of queries and keys alone, without a bias of their offset");
   }
+  model.check_plain_logits("surgery");
   for (int layer = 0; layer < model.layers(); ++layer) {
     if (model.rules(layer).rotary.pairs == RotaryPairs::kNone) continue;
     throw FormatError("layer " + std::to_string(layer),

@@ -30,6 +30,7 @@ PredictedAttention::PredictedAttention(std::shared_ptr<const Transformer> model,
       seed_(seed),
       pass_(std::move(model), std::move(passages), LayerEnd::heads),
       states_(pass_.passages().size()) {
+  pass_.model().check_plain_logits("a prediction");
   if (level < Level::spectrum || level >= Level::keys) {
     throw InvalidArgument("ablation_level", "be an integer from 1 to 7",
                           "found " + std::to_string(static_cast<int>(level)));

@@ -161,6 +161,7 @@ Prediction::Prediction(const std::shared_ptr<const Transformer>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
                        PredictionPartition partition) {
   check_passages(passages);
+  model->check_plain_logits("a prediction");
   const auto measure = [&](auto begin, auto end, MeasuredText measured) {
     if (begin == end) return;
     add(std::make_unique<TextMeasurement>(model, std::vector<Passage>(begin, end), measured));

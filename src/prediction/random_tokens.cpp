@@ -69,7 +69,8 @@ class TokenReader {
     const KeyRange seen = rules.seen(position, position + 1);
     const MatrixXf states = states_of(weights, x);
     // Sinks and biases are not among the tokens of all heads; no model without experts has sinks.
-    auto [queries, keys, values, sink, bias] = all_tokens(weights, states);
+    HeadTokens all = all_tokens(weights, states);
+    MatrixXf &queries = all.queries, &keys = all.keys;
     turns_[layer].turn_queries(width, position, queries);
     turns_[layer].turn_keys(width, position, keys);
     MatrixXf out(rules.heads * rules.value_width, x.cols());
@@ -77,7 +78,7 @@ class TokenReader {
       MatrixXf& key = keys_[layer][static_cast<std::size_t>(k)];
       MatrixXf& value = values_[layer][static_cast<std::size_t>(k)];
       key.col(position) = keys.col(k);
-      value.col(position) = values.col(k);
+      value.col(position) = all.values.col(k);
       for (int head = 0; head < rules.heads; ++head) {
         const Index shared = rules.key_head(head);
         const Eigen::VectorXf offset_bias = weights.offset_bias.of_head(head, position + 1);
@@ -230,6 +231,7 @@ std::vector<Passage> sampled_passages(const Transformer& model, const RandomToke
                           "be another than sampled for models whose layers read more than the "
                           "tokens that enter them");
   }
+  model.check_plain_logits("a sampled text");
   if (tokens.ids.empty()) throw InvalidArgument("ids", "have at least one token to draw");
   const Index room = content_length(tokens, length);
   const auto sequences = static_cast<std::size_t>(count);

@@ -30,9 +30,8 @@ double localization_index(const Eigen::VectorXd& weights) {
   const double largest = weights.cwiseAbs().maxCoeff();
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::ArrayXd w = weights.array() / largest;  // squares of tiny tails must not underflow
-  const double sum = w.sum();
-  // Never below 0 but by rounding (Cauchy and Schwarz).
-  return std::max(0.0, 1 - sum * sum / (static_cast<double>(w.size()) * w.square().sum()));
+  // 1 - S^2/(T S_2), of which nearly equal weights would leave rounding alone.
+  return (w - w.mean()).square().sum() / w.square().sum();
 }
 
 Regime regime_of(const Eigen::VectorXd& rho) {

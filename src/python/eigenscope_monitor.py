@@ -85,6 +85,7 @@ class Attention:
     scale: str = ""  # key of the configuration with the scale of the logits itself
     query_scalar: int = 0  # where the configuration has no such scale, nor `scalar`; 0: the head width
     scalar: str = ""  # key of the number that takes the place of the head width in 1/sqrt(d_h)
+    terms: str = ""  # key of a list, or a text like "c2p|p2c", of further terms of the logits: n divide them by sqrt(1 + n)
     input_factor: str = ""  # keys of factors of what queries and keys read, and of the keys
     key_factor: str = ""
     yarn_scales: bool = False  # "mscale_all_dim" of the rotary scaling also multiplies all logits
@@ -95,6 +96,7 @@ class Attention:
     rotary_every: int = 0  # each so many-eth layer turns nothing, unless `no_rope_layers` lists them
     windows: bool = False  # layers with a sliding window have angles of their own
     window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
+    windows_every: str = "sliding_window_pattern"  # key of the number
     window_every: int = 0  # each so many-eth layer has no sliding window, unless `layer_types` lists them
     rotary_in: str = ""  # "window": where layers have sliding windows, others turn nothing
     without_window: str = ""  # "all" or "none" of the layers of these turn where `sliding_window` is null
@@ -320,6 +322,7 @@ TYPES = {
     # Embeddings may be mapped behind their norm.
     "electra": (replace(_bert(), input_norm=(), first_input_norm=""),),
     "mpnet": (_bert(inner="attention.attn.", query="q.weight", key="k.weight"),),
+    "deberta-v2": (_bert(query="query_proj.weight", key="key_proj.weight", terms="pos_att_type"),),
     **dict.fromkeys(("t5", "mt5", "umt5"), _t5()),
     **dict.fromkeys(
         ("new", "gte"),
@@ -412,8 +415,8 @@ TYPES = {
         ),
     ),
     **dict.fromkeys(
-        "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 arcee nemotron-nas "
-        "eurobert".split(),
+        "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 ernie4_5_moe arcee "
+        "nemotron-nas eurobert".split(),
         (_llama(),),
     ),
     "nemotron": (replace(_llama(gains="plus_one"), rotary=0.5),),
@@ -431,12 +434,20 @@ TYPES = {
         ),
     ),
     "stablelm": (replace(_llama(usual=(("qk_layernorm", False),)), rotary=0.25),),
-    **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe"), (_llama(**_NORMS),)),
+    **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe", "dots1"), (_llama(**_NORMS),)),
+    "afmoe": (
+        replace(
+            _llama(**_NORMS), window=1024, window_every=4, windows_every="global_attn_every_n_layers", rotary_in="window"
+        ),
+    ),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
     "exaone4": (replace(_OLMO2, window=4096, window_every=4, rotary_in="window", without_window="all"),),
     "gemma": (_llama(gains="plus_one"),),
-    "gemma2": (_llama(gains="plus_one", query_scalar=256, scalar="query_pre_attn_scalar"),),
+    **dict.fromkeys(
+        ("gemma2", "vaultgemma"),
+        (_llama(gains="plus_one", query_scalar=256, scalar="query_pre_attn_scalar"),),
+    ),
     **dict.fromkeys(
         ("gemma3_text", "gemma3"),
         (
@@ -843,7 +854,7 @@ def _has_window(attention, keys, layer):
     before = keys.get("max_window_layers")
     if before is not None:
         return layer >= before
-    every = keys.get("sliding_window_pattern", attention.window_every)
+    every = keys.get(attention.windows_every, attention.window_every)
     return (layer + 1) % every != 0 if every else None
 
 
@@ -901,6 +912,9 @@ def _logit_scale(keys, attention, head_width):
     if attention.query_scalar:
         told = keys.number(attention.scalar, attention.query_scalar) if attention.scalar else attention.query_scalar
         return math.sqrt(head_width / told)
+    if attention.terms:
+        terms = keys.get(attention.terms) or ()
+        return 1 / math.sqrt(1 + len(set(terms.lower().split("|") if isinstance(terms, str) else terms)))
     if attention.input_factor:
         return keys.number(attention.input_factor, 1) ** 2 * keys.number(attention.key_factor, 1)
     scaling = keys.get("rope_scaling") or keys.get("rope_parameters") or {}

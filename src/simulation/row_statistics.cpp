@@ -64,12 +64,15 @@ void RowStatistics::add_softmax(const Eigen::VectorXd& centred_logits, Index gro
     square += weight * weight;
     weighted_logit += weight * (centred_logits[i] - largest);
   }
+  double sensitivity = 0;
   for (Index i = 0; i < keys; ++i) {
     const double p = weights_[i] / sum;
     const double s = p * (1 - p);
+    sensitivity += s;
     sensitivity_(i, group) += s;
     sensitivity_square_[i] += s * s;
   }
+  sensitivity_of_row_.add(sensitivity);
   const auto t = static_cast<double>(keys);
   // -sum p log p with log p_i = x_i - log sum, without a logarithm a key.
   const double entropy = (std::log(sum) - weighted_logit * scale / sum) / std::log(t);
@@ -118,8 +121,18 @@ RowEstimate RowStatistics::estimate() const {
   out.participation = participation();
   if (!out.rho.array().isNaN().any()) out.regime = regime_of(out.rho);
   out.signal = signal_of(out.localization.value, out.rho_mean.value);
+  if (soft_rows() < kSoftRows) {
+    out.sensitivity_localization.error = std::numeric_limits<double>::quiet_NaN();
+  }
   if (samples_ < kRowsForErrors) forget_errors(out);
   return out;
+}
+
+double RowStatistics::soft_rows() const {
+  const auto [mean, error] = sensitivity_of_row_.estimate();
+  const auto n = static_cast<double>(samples_);
+  const double variance = error * error * (n - 1);
+  return mean > 0 ? n * mean * mean / (mean * mean + variance) : 0;
 }
 
 void RowStatistics::forget_errors(RowEstimate& estimate) {

@@ -40,7 +40,8 @@ class RowStatistics {
   /// from fewer rows an error is itself too uncertain to be shown. The two localization indices, which
   /// are NaN until every key was seen, are ratios of sampled numbers: their bias of order 1/samples is
   /// removed, and their standard error found, by a jackknife over groups of samples; so an index near 0
-  /// can come out slightly negative.
+  /// can come out slightly negative. The index of the sensitivity has no error either where few rows have most of the
+  /// sensitivity: below kSoftRows of them that jackknife is too small (docs/theory.md).
   RowEstimate estimate() const;
   /// The standard errors of estimate() alone; at least two samples.
   Estimate entropy() const { return entropy_.estimate(); }
@@ -49,8 +50,11 @@ class RowStatistics {
  private:
   static constexpr Eigen::Index kGroups = 32;
   static constexpr Eigen::Index kRowsForErrors = 10;
+  static constexpr double kSoftRows = 30;
 
   static void forget_errors(RowEstimate& estimate);
+  /// How many rows of equal sensitivity would make its sum as uncertain as it is: (sum s)^2 / sum s^2 over the rows.
+  double soft_rows() const;
   void add_softmax(const Eigen::VectorXd& centred_logits, Eigen::Index group);
 
   Eigen::VectorXd expected_;
@@ -59,7 +63,7 @@ class RowStatistics {
   Eigen::ArrayXXd powers_;                       // T x 4: sums of deviation^k, k = 1..4
   Eigen::ArrayXXd seen_, inside_, sensitivity_;  // T x kGroups: counts and sums a group
   Eigen::ArrayXd sensitivity_square_;
-  MeanSums entropy_, participation_;
+  MeanSums entropy_, participation_, sensitivity_of_row_;
   Eigen::ArrayXf weights_;  // workspace of one row
 };
 

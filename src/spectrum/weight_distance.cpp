@@ -20,7 +20,8 @@ double ratio(double change, double whole) {
   return whole > 0 ? change / whole : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The products of W' - W = [query', -query] [key', key]^T.
+/// The products of W' - W = [query' - query, query] [key', key' - key]^T, where both have the same heads' width, which
+/// are 0 to the last bit for equal factors, or else of [query', -query] [key', key]^T.
 FactorProducts change_products(const QueryKeyFactors& before, const QueryKeyFactors& after) {
   if (before.query.rows() != after.query.rows()) {
     throw InvalidArgument(
@@ -32,7 +33,11 @@ FactorProducts change_products(const QueryKeyFactors& before, const QueryKeyFact
     both << left, right;
     return both;
   };
-  return products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+  if (before.query.cols() != after.query.cols()) {
+    return products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+  }
+  return products_of_factors(beside(after.query - before.query, before.query),
+                             beside(after.key, after.key - before.key));
 }
 
 }  // namespace

@@ -934,6 +934,51 @@ class Glm4Moe(Mixtral):
             self.vector(p + "exp_probs_b.bias", (self.size.experts,))
 
 
+class Dots1(Glm4Moe):
+    """As many keys as queries."""
+
+    architecture, norms, biases = "dots1", Decoder.norms, ()
+    keys = {**Glm4Moe.keys, "rope.dimension_count": uint32(64)}
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, key_heads=size.heads))
+
+
+class Ernie45Moe(Glm4Moe):
+    architecture, name, norms, biases, head_norms = "ernie4_5-moe", "ernie4_5-moe", Decoder.norms, (), ()
+    keys = {
+        **Mixtral.keys,
+        "leading_dense_block_count": uint32(1),
+        "interleave_moe_layer_step": uint32(1),
+        "expert_shared_count": uint32(1),
+        "expert_shared_feed_forward_length": uint32(512),
+    }
+
+
+class Afmoe(Glm4Moe):
+    """Gates of what heads read, and layers without positions."""
+
+    architecture, biases = "afmoe", ()
+    norms = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
+    keys = {
+        **Glm4Moe.keys,
+        "rope.dimension_count": uint32(64),
+        "attention.sliding_window": uint32(8),
+        "attention.key_length": uint32(64),
+        "attention.value_length": uint32(64),
+    }
+
+    def matrices(self):
+        heads = self.size.heads * self.size.head_width
+        return {**super().matrices(), "attn_gate": (heads, self.size.width)}
+
+
+class HunyuanDense(Decoder):
+    """Norms of queries and keys behind the rotation."""
+
+    architecture, head_norms = "hunyuan-dense", Qwen3.head_norms
+
+
 class MiniMaxM2(Mixtral):
     """The norms of queries and keys are those of all heads together."""
 

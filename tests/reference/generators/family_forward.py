@@ -516,6 +516,18 @@ class Gemma2(Gemma):
         return cap * np.tanh(super().logits(x) / cap)
 
 
+class VaultGemma(Gemma2):
+    """Without norms of the branches' outputs."""
+
+    config = {**Gemma2.config, "model_type": "vaultgemma"}
+    norms = ["input_layernorm", "pre_feedforward_layernorm"]
+
+    def block(self, p, x):
+        scale, cap = self.config["query_pre_attn_scalar"] ** -0.5, self.config["attn_logit_softcapping"]
+        x = x + self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x), scale, cap)
+        return x + self.mlp(p + "mlp.", self.rms_norm(p + "pre_feedforward_layernorm", x))
+
+
 class Gemma3(Gemma2):
     """A norm of each head's queries and keys, nothing capped, another rotary base in layers with a window."""
 
@@ -821,7 +833,7 @@ class SigmoidRouter(MixtureOfExperts):
     """Sigmoids of the scores; a correction of each expert is added where experts are chosen. With groups only those of
     the best ones are, by the sum of their two largest corrected scores."""
 
-    correction = None
+    correction, factor = None, "routed_scaling_factor"
 
     def add_mlp(self, p):
         super().add_mlp(p)
@@ -836,7 +848,7 @@ class SigmoidRouter(MixtureOfExperts):
         best = np.argsort(-np.sort(groups, axis=1)[:, -2:].sum(axis=1))[: self.config.get("topk_group", 1)]
         allowed = np.isin(np.arange(len(choosing)) // groups.shape[1], best)
         chosen = self.best(np.where(allowed, choosing, -np.inf))
-        factor = self.config.get("routed_scaling_factor", 1.0) / scores[chosen].sum()
+        factor = self.config.get(self.factor, 1.0) / scores[chosen].sum()
         return {expert: factor * scores[expert] for expert in chosen}
 
 
@@ -879,6 +891,65 @@ class Glm45(SigmoidRouter):
 
     def turned(self, p, x):
         return rotated(x, self.config["rope_theta"], 2)
+
+
+class Dots1(Qwen3, Glm45):
+    """Norms of each head, whose coordinates all turn; the file's name of the scores is that of DeepSeek's choice."""
+
+    config = {key: value for key, value in Glm45.config.items() if key != "partial_rotary_factor"}
+    config |= {"model_type": "dots1", "head_dim": 6, "sliding_window": None}
+    config |= {"scoring_func": "noaux_tc", "topk_method": "noaux_tc"}
+    query_bias = False
+
+    def has_window(self, layer):
+        return False
+
+    def turned(self, p, x):
+        return Llama.turned(self, p, x)
+
+
+class Trinity(Dots1):
+    """Gates of what heads read, norms of the branches' outputs; layers without a window have no positions."""
+
+    config = {
+        **ROTARY,
+        "model_type": "afmoe",
+        "hidden_act": "silu",
+        "head_dim": 6,
+        "num_experts_per_tok": 3,
+        "route_scale": 2.5,
+        "route_norm": True,
+        "score_func": "sigmoid",
+        "mup_enabled": True,
+        "sliding_window": 3,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "tie_word_embeddings": False,
+    }
+    norms = ["input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm"]
+    router, correction, factor = "mlp.router.gate", "mlp.expert_bias", "route_scale"
+    has_window = Olmo3.has_window
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_linear(p + "gate_proj", HEADS * self.width, WIDTH)
+
+    def embedded(self, ids):
+        return super().embedded(ids) * math.sqrt(WIDTH)
+
+    def turned(self, p, x):
+        return super().turned(p, x) if self.has_window(layer_of(p)) else x
+
+    def read(self, p, x, scale=None, cap=None):
+        return super().read(p, x, scale, cap) / (1 + np.exp(-self.linear(p + "gate_proj", x)))
+
+    def block(self, p, x):
+        y = self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        x = x + self.rms_norm(p + "post_attention_layernorm", y)
+        y = self.mlp(p + "mlp.", self.rms_norm(p + "pre_mlp_layernorm", x))
+        return x + self.rms_norm(p + "post_mlp_layernorm", y)
 
 
 def yarn(config, turned):
@@ -1978,6 +2049,50 @@ class Ernie45(PlainLlama):
         return rotated_neighbours(x, self.config["rope_theta"])
 
 
+class Ernie45Moe(SigmoidRouter):
+    """The first layer has an MLP. A router of a softmax, with a correction where experts are chosen and weights that add
+    up to 1."""
+
+    config = {**ROTARY, "model_type": "ernie4_5_moe", "hidden_act": "silu", "moe_k": 2, "num_experts_per_tok": 2}
+    config |= {"tie_word_embeddings": True, "use_bias": False}
+    correction, shared = "mlp.moe_statics.e_score_correction_bias", "mlp.shared_experts."
+    turned = Ernie45.turned
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def tensor(self, name, shape, scale, mean=0.0):
+        super().tensor(name, [1, *shape] if name.endswith(self.correction) else shape, scale, mean)
+
+    def route(self, p, x):
+        weights = softmax(self.w[p + self.router + ".weight"] @ x)
+        chosen = self.best(weights + self.w[p + self.correction][0])
+        return {expert: weights[expert] / weights[chosen].sum() for expert in chosen}
+
+
+class Hunyuan(PlainLlama):
+    """Norms of queries and keys behind the rotation, whose base a factor scales."""
+
+    config = {**PlainLlama.config, "model_type": "hunyuan_v1_dense", "head_dim": 6}
+    config |= {"rope_scaling": {"type": "dynamic", "alpha": 5.0, "factor": 1.0}}
+    width = 6
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "query_layernorm", self.width)
+        self.add_norm(p + "key_layernorm", self.width)
+
+    def turned(self, p, x):
+        base = self.config["rope_theta"] * self.config["rope_scaling"]["alpha"] ** (self.width / (self.width - 2))
+        return rotated(x, base, self.width)
+
+    def read(self, p, x, scale=None, cap=None):
+        q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
+        q = self.rms_norm(p + "query_layernorm", self.turned(p, q))
+        k = self.rms_norm(p + "key_layernorm", self.turned(p, k))
+        return attend(q, k, v, self.width**-0.5)
+
+
 class StableLm(PlainLlama):
     """LayerNorms; a half of a head's coordinates turns."""
 
@@ -2872,6 +2987,85 @@ class MpNet(Roberta):
         return in_buckets(self.w["mpnet.encoder.relative_attention_bias.weight"], length, 128)
 
 
+class DebertaV3(Roberta):
+    """Disentangled attention: queries and keys of tokens also meet those that the same maps make of vectors of their
+    offsets, of which far ones share one."""
+
+    config = {
+        **Roberta.config,
+        "model_type": "deberta-v2",
+        "relative_attention": True,
+        "position_biased_input": False,
+        "pos_att_type": "p2c|c2p",
+        "position_buckets": 6,
+        "max_relative_positions": 10,
+        "max_position_embeddings": 512,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+    }
+    prefix, tables = "deberta.", [("word", VOCABULARY)]
+    query, key, value = (f"attention.self.{name}_proj" for name in ("query", "key", "value"))
+    terms = ("c2p", "p2c")
+
+    def build(self):
+        super().build()
+        self.tensor("deberta.encoder.rel_embeddings.weight", [2 * self.span(), WIDTH], 1.0)
+        if self.config["norm_rel_ebd"] == "layer_norm":
+            self.add_norm("deberta.encoder.LayerNorm", bias=True)
+        if not self.config.get("share_att_key"):
+            for layer in range(self.stored):
+                p = self.stored_prefix(layer) + "attention.self."
+                if "c2p" in self.terms:
+                    self.add_linear(p + "pos_key_proj", WIDTH, WIDTH, True)
+                if "p2c" in self.terms:
+                    self.add_linear(p + "pos_query_proj", WIDTH, WIDTH, True)
+
+    def span(self):
+        return self.config.get("position_buckets") or self.config["max_relative_positions"]
+
+    def embedded(self, ids):
+        p = "deberta.embeddings."
+        return self.layer_norm(p + "LayerNorm", self.w[p + "word_embeddings.weight"][ids], self.epsilon)
+
+    def place(self, offset):
+        """Of a query from a key."""
+        if "position_buckets" in self.config:
+            middle = self.config["position_buckets"] // 2
+            if abs(offset) > middle:
+                share = math.log(abs(offset) / middle) / math.log((self.config["max_relative_positions"] - 1) / middle)
+                offset = math.copysign(math.ceil(share * (middle - 1)) + middle, offset)
+        return int(np.clip(offset + self.span(), 0, 2 * self.span() - 1))
+
+    def block(self, p, x):
+        q, k, v = self.heads_of([p + self.query, p + self.key, p + self.value], x)
+        vectors = self.w["deberta.encoder.rel_embeddings.weight"]
+        if self.config["norm_rel_ebd"] == "layer_norm":
+            vectors = self.layer_norm("deberta.encoder.LayerNorm", vectors, self.epsilon)
+        at = p + "attention.self."
+        shared = self.config.get("share_att_key")
+        scale = ((1 + len(self.terms)) * HEAD_WIDTH) ** -0.5
+        bias = np.zeros((HEADS, len(x), len(x)))
+        places = [[self.place(query - key) for key in range(len(x))] for query in range(len(x))]
+        if "c2p" in self.terms:
+            (keys,) = self.heads_of([p + self.key if shared else at + "pos_key_proj"], vectors)
+            bias += np.einsum("qhc,qkhc->hqk", q, keys[places]) * scale
+        if "p2c" in self.terms:
+            (queries,) = self.heads_of([p + self.query if shared else at + "pos_query_proj"], vectors)
+            bias += np.einsum("khc,qkhc->hqk", k, queries[places]) * scale
+        read = attend(q, k, v, scale, causal=False, bias=bias)
+        x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
+        y = self.linear(p + self.down, self.activation(self.linear(p + self.up, x)))
+        return self.layer_norm(p + self.last, x + y, self.epsilon)
+
+
+class DebertaV2(DebertaV3):
+    """One term, with a map and vectors of its own, that are not normalized; offsets have no buckets."""
+
+    config = {**DebertaV3.config, "pos_att_type": ["p2c"], "max_relative_positions": 4, "norm_rel_ebd": "none"}
+    config = {key: value for key, value in config.items() if key not in ("position_buckets", "share_att_key")}
+    terms = ("p2c",)
+
+
 class Jina2(Roberta):
     """ALiBi on both sides, and a gated MLP."""
 
@@ -3269,6 +3463,7 @@ def generate():
         "StarCoder2": [Starcoder2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
+        "VaultGemma": [VaultGemma().result()],
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "Gemma 4": [
             as_text_of("gemma4_unified", of_type("gemma4_unified_text", Gemma4().result()), ()),
@@ -3281,7 +3476,8 @@ def generate():
         "GLM": [Glm().result()],
         "GLM-4": [Glm4().result()],
         "GLM-V": [Glm4v().result()],
-        "ERNIE 4.5": [Ernie45().result()],
+        "ERNIE 4.5": [Ernie45().result(), Ernie45Moe().result()],
+        "Hunyuan": [Hunyuan().result()],
         "StableLM": [StableLm().result()],
         "InternLM2": [InternLm2().result()],
         "Llama 4": [
@@ -3342,6 +3538,8 @@ def generate():
         "OLMoE": [Olmoe().result()],
         "MiniMax M2": [MinimaxM2().result()],
         "GLM-4.5": [Glm45().result()],
+        "dots.llm1": [Dots1().result()],
+        "Trinity": [Trinity().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
@@ -3350,6 +3548,7 @@ def generate():
         "DistilBERT": [DistilBert().result()],
         "ELECTRA": [Electra().result(), WideElectra().result()],
         "MPNet": [MpNet().result()],
+        "DeBERTa": [DebertaV2().result(), DebertaV3().result()],
         "Jina embeddings 2": [Jina2().result()],
         "GTE": [of_type("gte", Gte().result()), Gte().result()],
         "GTE with separate projections": [SeparateGte().result()],
