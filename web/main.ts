@@ -32,13 +32,13 @@ const viewOf = (id: string) =>
 const state = new PageState(VIEWS, viewOf);
 const { localize } = state.stores;
 const heads = new HeadRegistry();
-const page = { state, heads, pool: new Pool() };
+const page = { state, heads, pool: new Pool(), say: wireLinkNotice(state) };
 
 /** Those that have started. */
 const chapters: Chapter[] = [];
 followTheme(() => chapters.forEach((chapter) => chapter.repaint()));
 followViews(state);
-const say = wireLinkNotice(state);
+const { say } = page;
 // Neither a link nor the address of an embedded figure says what to show.
 const isBare = location.search === '' && ['', `#${state.view}`].includes(location.hash);
 state.readAddress();

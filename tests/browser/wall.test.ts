@@ -41,10 +41,11 @@ test('all heads have a picture in the colour of their pattern, which enlarges un
 });
 
 test('on a phone the heads and what the chosen one does are there before its figure is in sight', async () => {
-  const phone = { viewport: { width: 390, height: 844 }, settle: false };
+  const [height, ahead] = [740, 200]; // a figure is computed so many pixels before it is in sight
+  const phone = { viewport: { width: 390, height }, settle: false };
   const { page } = await visit(browser, `${host.address}#model`, phone);
   const below = async () => (await page.locator('#figure-head-text').boundingBox())!.y;
-  await expect.poll(below).toBeGreaterThan(844 + 200);
+  await expect.poll(below).toBeGreaterThan(height + ahead);
   await expect.poll(() => page.locator('[data-head-select] option').count()).toBe(72);
   await page.locator('[data-head-words]', { hasText: 'It is shown because' }).waitFor();
   await page.locator('[data-head-select]').selectOption('2.5');

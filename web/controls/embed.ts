@@ -37,10 +37,15 @@ export function showEmbedded(state: PageState, refuse: (message: string) => void
   const whole = html('a', { className: 'whole-page', textContent: 'Open in Eigenscope', target: '_blank' });
   whole.rel = 'noopener';
   const follow = () => {
-    whole.href = location.pathname + (location.hash || `#figure-${id}`);
+    const [view, settings = ''] = location.hash.split('?');
+    const named = new URLSearchParams(settings);
+    named.set('figure', id);
+    whole.href = `${location.pathname}${view.slice(1) ? view : `#${entry.chapter}`}?${named}`;
   };
   state.addressed.subscribe(follow);
   follow();
+  const none = 'This figure needs checkpoints that are not open here.';
+  (folded ?? figure).after(html('p', { className: 'embed-empty', textContent: none }));
   view.append(whole);
   if (state.view !== entry.chapter) state.show(entry.chapter);
 }

@@ -54,21 +54,25 @@ export function figureMenu(shared: Shared): HTMLElement {
   for (const format of FORMATS) {
     const thing = format in NUMBERS ? `Numbers of ${name}` : figure;
     const label = format.toUpperCase();
-    add(label, `${thing} as ${label}`, () => void saveAs(format, shared)).dataset.export = format;
+    const act = (button: HTMLElement) =>
+      void saveAs(format, shared).then((isSaved) => isSaved || flash(button, 'Nothing is drawn yet'));
+    add(label, `${thing} as ${label}`, act).dataset.export = format;
   }
   add('Cite', `Copy a BibTeX entry for ${name}`, (button) => copy(citationOf(shared.provenance()))(button));
   return menu;
 }
 
-async function saveAs(format: Format, { id, picture, table, provenance }: Shared): Promise<void> {
+/** False where the figure has nothing to save yet. */
+async function saveAs(format: Format, { id, picture, table, provenance }: Shared): Promise<boolean> {
   const name = `eigenscope-${id}.${format}`;
   if (format === 'csv' || format === 'json') {
     const numbers = table();
     if (numbers) save(NUMBERS[format](numbers, provenance()), name);
-    return;
+    return numbers !== null;
   }
   const drawn = picture();
-  if (!drawn) return;
+  if (!drawn) return false;
   const text = standalone(drawn.svg, drawn.bitmaps, provenance());
   save(format === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
+  return true;
 }

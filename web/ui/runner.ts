@@ -24,6 +24,8 @@ export interface RunnerOptions {
   failed?: (error: Error) => void;
   /** What the numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
   origin?: () => Provenance['parameters'];
+  /** Settings of the state that the numbers have, where the controls may have others by now. For exports and links. */
+  settings?: () => Provenance['parameters'];
 }
 
 /**
@@ -92,9 +94,14 @@ export class Runner {
     const inputs = {
       ...pick(answer?.state ?? store.state, figure.inputs),
       ...(figure.shownInputs?.() as Values | undefined),
+      ...(this.options.settings?.() as Values | undefined),
     };
     const state = { ...store.state, ...inputs };
-    const parameters = { ...pick(state, [...figure.inputs, ...figure.repaintOn]), ...this.options.origin?.() };
+    const parameters = {
+      ...pick(state, [...figure.inputs, ...figure.repaintOn]),
+      ...this.options.settings?.(),
+      ...this.options.origin?.(),
+    };
     return {
       caption: answer?.isWhole === false ? `${frame.said} The computation had not ended.` : frame.said,
       link: location.href.replace(/#.*|$/, writeLink(store.name, store.view, state, figure.id)),

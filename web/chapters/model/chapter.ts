@@ -41,7 +41,7 @@ function controlOf(field: string): string {
 
 /** The model that was opened, the sample until there is one. */
 export function startModel(
-  { state, pool, heads }: Page,
+  { state, pool, heads, say }: Page,
   store: Store,
   localize: SharedStore<{ sigma: Covariance }>,
 ): Chapter & { opened: OpenedCheckpoint } {
@@ -140,6 +140,14 @@ export function startModel(
   // Where no head is chosen, another may be the clearest.
   measurements.changed.subscribe(() => surgery.isStale && request('surgery'));
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
+  // A link may lead to a figure far from the words of the head, or show one alone.
+  const warn = (figure: string | null | undefined) => {
+    const target = document.documentElement.dataset.embed ?? figure;
+    const elsewhere = text.elsewhere();
+    if (elsewhere && target && target !== text.id) say(elsewhere);
+  };
+  state.read.subscribe(({ view, figure }) => view === 'model' && warn(figure));
+  if (state.view === 'model') warn(new URLSearchParams(location.hash.split('?')[1]).get('figure'));
   const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);
   new HeadTable(store, heads, checkpoints, measurements);

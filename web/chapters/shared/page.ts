@@ -8,6 +8,8 @@ export interface Page {
   state: PageState;
   pool: Pool;
   heads: HeadRegistry;
+  /** Says at the top of the page what is wrong with a link; '' for nothing. */
+  say(message: string): void;
 }
 
 /** A chapter that was started: all that the rest of the page needs of it. */

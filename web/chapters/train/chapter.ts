@@ -99,11 +99,13 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     },
     store,
     pool,
-    (id) => ({
-      failed,
-      origin: () =>
-        id in experiments ? experiments[id as keyof typeof experiments].origin() : settingsOf(shown.all[0].training),
-    }),
+    (id) => {
+      if (id in experiments) return { failed, origin: () => experiments[id as keyof typeof experiments].origin() };
+      return {
+        failed,
+        settings: () => (id === attention.id ? attention.settings() : settingsOf(shown.all[0].training)),
+      };
+    },
   );
   const { runners } = figures;
   trials.joined.subscribe(() => {

@@ -118,8 +118,7 @@ export function pointText(
   wanted: number,
   ofHead: HeadMatrix | null = null,
 ): string {
-  const { length, entropy, weights } = head;
-  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  const { length, entropy } = head;
   const sentences = [
     `Regime: ${head.regime}, L = ${short(head.localization)} in theory.`,
     keys && simulated(keys, wanted),
@@ -127,9 +126,19 @@ export function pointText(
     !ofHead &&
       entropy.length > 1 &&
       `Matrix: ${length} by ${length} weights, mean attention entropy ` +
-        `${short(meanEntropy(head))}, largest weight ${short(largest)}.`,
+        `${short(meanEntropy(head))}, largest weight of a query that sees several keys ${short(largestChoice(head))}.`,
   ];
   return sentences.filter(Boolean).join(' ');
+}
+
+/** The largest weight where a query has a choice: a single key always gets all of it. */
+function largestChoice({ length, weights }: Point['head']): number {
+  let most = 0;
+  for (let at = 0; at < weights.length; at += length) {
+    const row = weights.subarray(at, at + length);
+    if (row.filter((weight) => weight > 0).length > 1) most = row.reduce((a, b) => Math.max(a, b), most);
+  }
+  return most;
 }
 
 function simulated(keys: Simulated, wanted: number): string {

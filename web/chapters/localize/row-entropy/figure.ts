@@ -40,6 +40,7 @@ export class RowEntropyFigure implements Figure {
   private pointer: HeadPointer;
   private tip: MarkTip;
   private rows: Row[] = [];
+  private drawn = MOST;
 
   constructor(
     private store: Store,
@@ -50,9 +51,14 @@ export class RowEntropyFigure implements Figure {
     this.tip = new MarkTip(this.frame.chart, () => registry.hovered !== '');
   }
 
+  shownInputs() {
+    return { samples: this.drawn };
+  }
+
   async compute(context: FigureContext): Promise<void> {
     const { samples: wanted, seed } = context.state;
     const samples = Math.min(context.quality === 'quick' ? QUICK : MOST, wanted);
+    this.drawn = samples;
     // The lengths are jobs of their own: they run beside each other, and the short ones are soon there.
     const inputs = LENGTHS.map((length) => ({ lengths: [length], logit_stds: STDS, samples, seed }));
     await runParts(context, 'row-entropy', inputs, (outputs) => {

@@ -30,6 +30,8 @@ const OWN = colourOf('softmax', 'clipped');
 /** Names of the handles, readable on the density; pixels between one and the middle of its handle. */
 const NAME = { fill: OWN, 'font-weight': 600, stroke: 'var(--paper)', 'stroke-width': 4, 'paint-order': 'stroke' };
 const BESIDE = 14;
+/** Pixels of a point under a handle. */
+const POINT = 6;
 /** Pixels between the line of the real eigenvalues and its name. */
 const ABOVE_LINE = 6;
 /** Factor of the standard deviation for one arrow key: a tenth of a decade of the variance. */
@@ -48,6 +50,8 @@ interface Marks {
   spread: SVGPathElement;
   density: SVGPathElement;
   dots: SVGPathElement;
+  meanPoint: SVGCircleElement;
+  spreadPoint: SVGCircleElement;
   meanName: SVGTextElement;
   spreadName: SVGTextElement;
   head: SVGGElement;
@@ -148,6 +152,9 @@ export class SpectrumPanel extends Panel {
       mean: element('line', { stroke: OWN, 'stroke-opacity': 0.7, 'stroke-width': 1.5 }),
       spread: element('path', { fill: 'none', stroke: OWN, 'stroke-width': 1.5 }),
       dots: element('path', { fill: OWN, 'fill-opacity': 0.55 }),
+      // Under the handles, for a saved picture.
+      meanPoint: element('circle', { r: POINT, fill: OWN }),
+      spreadPoint: element('circle', { r: POINT, fill: 'var(--paper)', stroke: OWN, 'stroke-width': 2.5 }),
       meanName: element('text', NAME, 'mean m'),
       spreadName: element('text', NAME, 'spread √v'),
       head: element('g'),
@@ -161,6 +168,8 @@ export class SpectrumPanel extends Panel {
       ['dots', 'eigenvalues'],
       ['mean', 'mean'],
       ['spread', 'standard deviation'],
+      ['meanPoint', 'mean'],
+      ['spreadPoint', 'standard deviation'],
       ['meanName', 'name of the handle of the mean'],
       ['spreadName', 'name of the handle of the spread'],
     ];
@@ -189,6 +198,8 @@ export class SpectrumPanel extends Panel {
     const [left, right] = [-1, 1].map((side) => this.inside(x.apply(mean + side * deviation)));
     const level = y.apply(0.42);
     marks.spread.setAttribute('d', `M${left},${level - 5}v10M${left},${level}H${right}m0,-5v10`);
+    setAll(marks.meanPoint, { cx: at, cy: y.apply(1) });
+    setAll(marks.spreadPoint, { cx: right, cy: level });
     this.placeName(marks.meanName, at, y.apply(1));
     this.placeName(marks.spreadName, right, level);
     this.followHead();

@@ -205,7 +205,7 @@ export class HeadTextFigure implements Figure {
     const isCut = text && text.text_passages > text.passages.length;
     const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
     const choice = pattern ? this.choiceText() : '';
-    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice}${this.otherText()}`;
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice} ${this.elsewhere()}`.trimEnd();
     return pattern;
   }
 
@@ -291,12 +291,16 @@ export class HeadTextFigure implements Figure {
       : ' It is shown because its pattern on this text is the clearest.';
   }
 
-  /** What to say where a link is about another model than the one that is open. */
-  private otherText(): string {
-    const { model } = this.store.state;
+  /** What to say where a link is about another model than the one that is open, or about a head that it lacks. */
+  elsewhere(): string {
+    const { model, head } = this.store.state;
     const { files, model: shown } = this.checkpoints;
-    if (model === '' || model === (files ? sourceOf(files) : shown.name)) return '';
-    return ` The link is about “${quoted(model)}”, which is not the model that is open here.`;
+    if (model !== '' && model !== (files ? sourceOf(files) : shown.name)) {
+      return `The link is about “${quoted(model)}”, which is not the model that is open here.`;
+    }
+    const isOfShown = head.startsWith(`${shown.key}:`) && shown.heads.length > 0;
+    if (!isOfShown || shown.heads.some(({ id }) => id === head)) return '';
+    return `The model has no head “${quoted(head.slice(shown.key.length + 1))}”.`;
   }
 
   /** A link names a head of a checkpoint that is not open here. That of the loaded sample has the sample's name. */

@@ -156,6 +156,11 @@ export async function tensorsOf(
   }
 }
 
+/** Whether an error is of a file of weights or of its tensors, whose names may be given: not of a key of config.json. */
+export function isOfNames({ field }: EngineError, names: readonly string[]): boolean {
+  return field === '' || names.includes(field) || /\.(safetensors|gguf|bin|pt|pth|index\.json)$/.test(field);
+}
+
 /** The names of tensors with "{n}" for the number of the layer, each once. */
 export function patternsOf(names: readonly string[]): string[] {
   const pattern = (name: string) => name.replace(/(?<=^|\.)\d+(?=\.)/, '{n}');

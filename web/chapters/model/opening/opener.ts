@@ -8,6 +8,7 @@ import type { Checkpoint } from '../../shared/checkpoint';
 import {
   bytesOf,
   concerns,
+  isOfNames,
   mappingOf,
   patternsOf,
   reportOf,
@@ -322,7 +323,7 @@ export class CheckpointOpener {
     } catch (error) {
       const tensors = await tensorsOf(this.pool, picked, error, signal);
       if (tensors) this.offerStacks(tensors.stacks);
-      if (!tensors || tensors.known) throw error;
+      if (!tensors || tensors.known || !isOfNames(error as EngineError, tensors.names)) throw error;
       this.offerMapping(tensors.names);
       const mapping = mappingOf(this.store.state);
       if (!mapping) throw error;

@@ -60,6 +60,7 @@ export function showWhatCanBeRead(measurements: HeadMeasurements, attention: Fra
   const notice = child(document, '[data-no-text]');
   const ask = child(document, '[data-ask]');
   const ofText = ask.querySelectorAll<HTMLElement>('[data-of-text]');
+  const ofLevels = child(document, '[data-of-levels]');
   measurements.changed.subscribe(() => {
     const { unreadable, onlyPictures } = measurements;
     notice.hidden = unreadable === '';
@@ -71,5 +72,6 @@ export function showWhatCanBeRead(measurements: HeadMeasurements, attention: Fra
     for (const part of ofText) part.hidden = onlyPictures;
     attention.setPresent(unreadable === '');
     for (const frame of predicted) frame.setPresent(measurements.readsText);
+    ofLevels.hidden = !measurements.readsText;
   });
 }

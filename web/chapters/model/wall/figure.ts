@@ -13,7 +13,7 @@ import { briefOf } from '../patterns/words';
 import { HeadGrid } from '../grid';
 import type { Checkpoints } from '../opening/checkpoints';
 import { rowOf, type HeadMeasurements } from '../reading/measurements';
-import type { Figure, FigureContext, Store } from '../state';
+import type { Figure, FigureContext, State, Store } from '../state';
 import type { HeadWorth } from './worth';
 
 /** Of a head without a pattern. */
@@ -45,6 +45,10 @@ export class WallFigure implements Figure {
       tip: (head) => this.enlarged(head),
       mark: (head, side) => (placesIn(store.state.ablate).has(placeOf(head)) ? crossed(side) : null),
     });
+  }
+
+  shownInputs(): Partial<State> {
+    return { reading: this.measurements.reading };
   }
 
   compute(context: FigureContext): Promise<void> {

@@ -1,6 +1,6 @@
 // The figure of early warnings: where heads go before a run fails, and how early each alarm is.
 import { short } from '../../../charts/format';
-import { legend, lineEntry } from '../../../charts/legend';
+import { dashedEntry, legend } from '../../../charts/legend';
 import { colourOf } from '../../../charts/palette';
 import { chart, dot, line, link, ruleX, ruleY, text } from '../../../charts/plot';
 import { fieldsOf, tableOf, type PanelsDescription, type Shown } from '../experiments/figure';
@@ -74,7 +74,7 @@ export const earlyWarningFigure: PanelsDescription<Warnings> = {
     const height = 80 + ROW * shown.rows.alarms.length;
     const size = { width: width / columns, height };
     const fates = FATES.map((text, i) => ({ text, kind: 'dot' as const, colours: [COLOURS[i]] }));
-    const line = { ...lineEntry('freezing line', 2), colours: ['var(--muted)'] };
+    const line = { ...dashedEntry('freezing line'), colours: ['var(--muted)'] };
     return {
       columns,
       height,

@@ -82,7 +82,7 @@ export class RunCards {
       const style = styles.find(({ run }) => run.kind === card.kind);
       const recorded = style?.run.recorded ? style.run.rows.at(-1) : undefined;
       card.recorded.hidden = !recorded;
-      card.recorded.textContent = recorded ? `recorded, ${count(recorded.step)} steps` : '';
+      card.recorded.textContent = recorded ? `curves: recorded, ${count(recorded.step)} steps; attention: step 0` : '';
       CURVES.forEach((curve, i) =>
         card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles, height) : [])),
       );

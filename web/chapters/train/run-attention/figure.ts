@@ -5,7 +5,7 @@ import type { Intervention, Output } from '../../../engine/protocol';
 import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
 import { drawWeights, weightsTable, weightText } from '../../shared/attention';
-import type { RunComparison } from '../runs/comparison';
+import { settingsOf, type RunComparison } from '../runs/comparison';
 import type { TrainingRun } from '../runs/run';
 import { type Figure, type FigureContext, type Store, interventions, type State } from '../state';
 import { regularizers } from '../methods';
@@ -99,9 +99,18 @@ export class RunAttentionFigure implements Figure {
       names: (side: number) =>
         isShort && length * LETTER < side - AROUND && { name: (place: number) => tokens[place - 1] },
     };
+    const { layer, head } = this.watched;
+    const when = result.step > 0 ? `after ${count(result.step)} steps` : 'before training';
+    frame.retitle(`Attention of layer ${layer}, head ${head} ${when}`);
     const text = this.describe(result);
     drawWeights(frame, this.picture, { length, values: this.weights(result) }, look, text);
     frame.say(text);
+  }
+
+  /** Of the run whose attention is shown. */
+  settings(): Record<string, string | number> {
+    const run = this.result ? this.comparison.find(this.result.kind) : undefined;
+    return settingsOf((run ?? this.watched.run).training);
   }
 
   table(): Table | null {

@@ -63,11 +63,14 @@ export function claim(output: ContextOutput): string {
   );
 }
 
+/** A mean of correlations that cancel is 0, not what rounding leaves. */
+const rounded = (correlation: number) => (Math.abs(correlation) < 1e-12 ? 0 : correlation);
+
 /** Whether entropy and loss go together over passages, and what goes with the entropy of heads. */
 export function correlations({ passages, properties }: ContextOutput): string {
   const most = passages.find(({ blocks }) => blocks === MOST);
   const parts = properties.map(
-    ({ property, correlation, p_holm }) => `${property} ${twoDigits(correlation)} (p = ${twoDigits(p_holm)})`,
+    ({ property, correlation, p_holm }) => `${property} ${twoDigits(rounded(correlation))} (p = ${twoDigits(p_holm)})`,
   );
   if (!most) return '';
   return (
