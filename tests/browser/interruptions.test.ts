@@ -171,7 +171,7 @@ test('leaving the page asks for confirmation while a run trains, or rests with s
   expect(asked).toEqual(['beforeunload', 'beforeunload']);
   await page.locator('[data-action="advance"]').click();
   await page.locator('[data-comparison-status]', { hasText: 'Paused' }).waitFor();
-  await page.locator('.comparison-files summary', { hasText: 'Files and texts' }).click();
+  await page.locator('.comparison-files summary', { hasText: 'Files, texts' }).click();
   await saved(page.getByRole('button', { name: 'Save .safetensors of baseline' }));
   await page.reload();
   expect(asked).toEqual(['beforeunload', 'beforeunload']);

@@ -37,6 +37,8 @@ export interface Figure<S extends Values = Values> {
   readonly background?: boolean;
   /** Of the inputs those that the numbers shown are of, where these are not the newest answer's. */
   shownInputs?(): Partial<S>;
+  /** What the numbers shown are of beside the state, such as an experiment or a smaller count, for exports. */
+  origin?(): Readonly<Record<string, string | number>>;
   /** Asks the engine. Without it the figure is drawn from what others have asked. */
   compute?(context: FigureContext<S>): Promise<void>;
   /** Draws what is known into the frame, at its present width; what takes long yields between its steps. */

@@ -101,6 +101,7 @@ export class Runner {
       ...pick(state, [...figure.inputs, ...figure.repaintOn]),
       ...this.options.settings?.(),
       ...this.options.origin?.(),
+      ...figure.origin?.(),
     };
     return {
       caption: answer?.isWhole === false ? `${frame.said} The computation had not ended.` : frame.said,

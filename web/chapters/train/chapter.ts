@@ -99,13 +99,12 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     },
     store,
     pool,
-    (id) => {
-      if (id in experiments) return { failed, origin: () => experiments[id as keyof typeof experiments].origin() };
-      return {
-        failed,
+    (id) => ({
+      failed,
+      ...(!(id in experiments) && {
         settings: () => (id === attention.id ? attention.settings() : settingsOf(shown.all[0].training)),
-      };
-    },
+      }),
+    }),
   );
   const { runners } = figures;
   trials.joined.subscribe(() => {

@@ -51,7 +51,8 @@ export class RowEntropyFigure implements Figure {
     this.tip = new MarkTip(this.frame.chart, () => registry.hovered !== '');
   }
 
-  shownInputs() {
+  /** Fewer rows than the control asks for are enough. */
+  origin() {
     return { samples: this.drawn };
   }
 

@@ -37,6 +37,8 @@ interface Card {
   recorded: HTMLElement;
   curves: HTMLElement[];
   matrix: HTMLCanvasElement;
+  /** Of the matrix: a recorded run has curves of trained steps and the attention before them. */
+  when: HTMLElement;
   attention: Grid | null;
   measured: HTMLElement;
   text: HTMLElement;
@@ -82,7 +84,7 @@ export class RunCards {
       const style = styles.find(({ run }) => run.kind === card.kind);
       const recorded = style?.run.recorded ? style.run.rows.at(-1) : undefined;
       card.recorded.hidden = !recorded;
-      card.recorded.textContent = recorded ? `curves: recorded, ${count(recorded.step)} steps; attention: step 0` : '';
+      card.recorded.textContent = recorded ? `recorded, ${count(recorded.step)} steps` : '';
       CURVES.forEach((curve, i) =>
         card.curves[i].replaceChildren(...(style ? curveOf(curve, style, styles, height) : [])),
       );
@@ -154,6 +156,7 @@ export class RunCards {
         card.attention = { columns: length, rows: length, values };
         this.paint();
         card.matrix.setAttribute('aria-label', `attention of layer ${layer}, head ${head} at step ${saved}`);
+        card.when.textContent = saved > 0 ? `step ${count(saved)}` : 'untrained';
       }
       if (evaluated) {
         const [{ value }] = rowsOf(evaluated.rows, training);
@@ -196,11 +199,12 @@ function cardOf(kind: TrainingRun['kind'], colour: string): Card {
   const matrix = html('canvas', { className: 'card-matrix', width: 1, height: 1, role: 'img' });
   const [measured, text] = [html('div', { className: 'card-measured' }), html('p', {})];
   matrix.setAttribute('aria-label', 'attention of a head');
+  const when = html('figcaption', {});
   const head = html('div', { className: 'card-head' }, title, state, recorded);
-  const pictures = html('div', { className: 'card-pictures' }, ...curves, matrix);
+  const pictures = html('div', { className: 'card-pictures' }, ...curves, html('figure', {}, matrix, when));
   const place = html('li', {}, head, pictures, measured, text);
   place.style.setProperty('--run', colour);
-  return { kind, place, state, recorded, curves, matrix, attention: null, measured, text };
+  return { kind, place, state, recorded, curves, matrix, when, attention: null, measured, text };
 }
 
 /** The value of a measure at the last row, and its curve over those of the other runs. */
