@@ -876,6 +876,26 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
   check_failure(refusal("LLaMA", [](TinyModel&, Json& c) { c["without_epsilon"] = true; }),
                 "config.json", "no epsilon");
 
+  check_failure(refusal("RoBERTa",
+                        [](TinyModel& m, Json& c) {
+                          c["type_vocab_size"] = 1;
+                          m.values.erase("roberta.embeddings.token_type_embeddings.weight");
+                        }),
+                "roberta.embeddings.token_type_embeddings.weight", "type_vocab_size");
+  // Biases that the original's switch leaves out where it is missing.
+  const auto expert_bias = [](TinyModel& m, Json& c) {
+    c.erase("use_bias");
+    m.add("model.layers.1.mlp.experts.0.up_proj.bias", {6}, 1);
+  };
+  check_failure(refusal("ERNIE 4.5", expert_bias), "use_bias", "it is missing, and so false");
+  const auto no_shared = [](TinyModel& m, Json& c) {
+    c["moe_num_shared_experts"] = 0;
+    for (const char* const map : {"gate", "up", "down"}) {
+      m.values.erase("model.layers.1.mlp.shared_experts." + std::string(map) + "_proj.weight");
+    }
+  };
+  CHECK(refusal("ERNIE 4.5", no_shared).message.empty());
+
   const auto no_count = [](TinyModel&, Json& c) { c.erase("num_experts_per_tok"); };
   check_failure(refusal("OLMoE", no_count), "config.json", "num_experts_per_tok");
   for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"}) {
@@ -897,6 +917,13 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
                             Setting{"Gemma 3", "attn_logit_softcapping", 1},
                             Setting{"LLaMA", "is_causal", false},
                             Setting{"LLaMA", "embedding_multiplier", 2},
+                            Setting{"ERNIE 4.5", "moe_norm_min", 0.5},
+                            Setting{"ERNIE 4.5", "moe_num_experts", 9},
+                            Setting{"ERNIE 4.5", "moe_layer_start_index", 0},
+                            Setting{"dots.llm1", "first_k_dense_replace", 1},
+                            Setting{"Trinity", "num_dense_layers", 0},
+                            Setting{"DeBERTa", "conv_kernel_size", 3},
+                            Setting{"Hunyuan", "partial_rotary_factor", 0.5},
                             Setting{"Gemma", "final_logit_softcapping", 30},
                             Setting{"RoBERTa", "is_causal", true},
                             Setting{"Gemma", "use_bidirectional_attention", true},

@@ -42,8 +42,9 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
     return kind(value != "0");
   }
   if (const auto windowed = keys.number(listed, 0, 1)) return kind(*windowed == 0);
+  // The first layers of Qwen have no window.
   if (family.default_before > 0 &&
-      has_type(family.switched, keys)) {  // Qwen's first layers have no window
+      (has_type(family.switched, keys) || has_type(family.counted, keys))) {
     const auto most = static_cast<double>(kMostLayers);
     const auto before = keys.number("max_window_layers", 0, most);
     return kind(static_cast<double>(number) <

@@ -157,6 +157,8 @@ struct WindowKeys {
   bool typed = false;  ///< a window needs the list "layer_types"
   /// Types whose original code does not read that list: with a window all their layers have it.
   std::string_view untyped = {};
+  /// Types whose windows begin at "max_window_layers", whatever "use_sliding_window" says.
+  std::string_view counted = {};
   /// Layers of the switched types before the first with a window, where "max_window_layers" does not say.
   std::uint64_t default_before = 0;
 };
@@ -220,7 +222,8 @@ struct ExpertNames {
   MlpNames each = {}, stacked = {};
   /// `stacked` is experts x in x out, or in MXFP4 as without; a bias is called as it with "_bias".
   bool inputs_first = false;
-  MlpNames shared = {};  ///< of an expert that runs on every token
+  MlpNames shared = {};                    ///< of an expert that runs on every token
+  std::string_view shared_count_key = {};  ///< whose value 0 stands for none
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
   /// Norms of what the experts read, in the place of that of the MLP, which the shared one then has alone; of the sum of
@@ -391,8 +394,10 @@ struct ForwardNames {
   std::string_view without_bias = {};       ///< so do these linear layers, between spaces, alone
   /// Model types whose attention, MLP and mixer have biases only where their switches ("attention_bias") are true.
   std::string_view switched_biases = {};
-  std::string_view no_bias_key = {};  ///< a switch; on: no linear map has a bias
-  bool output_bias = false;           ///< the map to the next token may have a bias
+  std::string_view no_bias_key = {};  ///< a switch; on: no linear map and no norm has a bias
+  std::string_view bias_key =
+      {};                    ///< a switch, off where it is left out; off: no linear map has one
+  bool output_bias = false;  ///< the map to the next token may have a bias
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};

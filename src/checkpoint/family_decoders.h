@@ -177,6 +177,7 @@ constexpr Family exaone_moe() {
 // Its config.json has had another "hidden_act" than the activation that the model is run with.
 constexpr Family gemma() {
   Family row = variant(llama(), "Gemma", " gemma ");
+  row.rotary.share = {};
   row.gain_plus_one = true;
   row.text.scaled_embedding = true;
   row.text.activation_key = "hidden_activation";
@@ -203,6 +204,7 @@ constexpr Family gemma2() {
 constexpr Family vault_gemma() {
   Family row = variant(gemma2(), "VaultGemma", " vaultgemma ");
   row.text.attention_output_norm = row.text.mlp_output_norm = {};
+  row.text.switched_biases = row.model_types;
   return row;
 }
 
@@ -210,7 +212,7 @@ constexpr Family vault_gemma() {
 constexpr Family gemma3() {
   // With and without vision.
   Family row = head_normed(variant(gemma2(), "Gemma 3", " gemma3 gemma3_text "));
-  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.rotary = {.share = {}, .default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
   row.attentions[0].default_heads = 8;
   row.text.bidirectional_key = "use_bidirectional_attention";
@@ -485,6 +487,7 @@ constexpr Family hunyuan() {
   names.query_norm_gain = "layers.{n}.self_attn.query_layernorm.weight";
   names.key_norm_gain = "layers.{n}.self_attn.key_layernorm.weight";
   names.turned_before_norms = true;
+  row.rotary.share = {};
   row.text.model_types = row.text.switched_biases = " hunyuan_v1_dense ";
   row.text.epsilon = 1e-5;
   return row;
@@ -975,10 +978,11 @@ constexpr Family lfm2() {
 // The gate is on the output of the attention.
 constexpr Family afmoe() {
   Family row = head_normed(variant(glm4_moe(), "Trinity", " afmoe "));
-  row.rotary = {.only_local = true};
+  row.rotary = {.share = {}, .only_local = true};
   row.window = {
       .default_size = 1024, .pattern = "global_attn_every_n_layers", .default_pattern = 4};
   ForwardNames& text = row.text;
+  text.switched_biases = row.model_types;
   text.scaled_embedding_key = "mup_enabled";
   text.attention_gate = "layers.{n}.self_attn.gate_proj.weight";
   text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
@@ -1060,12 +1064,13 @@ constexpr Family eurobert() {
 
 constexpr Family hy3() { return head_normed(variant(with_own_base(), "Hy3", " hy_v3 ")); }
 
-// Windows only where config.json lists the layers that have them.
 constexpr Family dots1() {
   Family row = head_normed(variant(glm4_moe(), "dots.llm1", " dots1 "));
-  row.rotary = {.default_base = 0};
-  row.window = {.model_types = " dots1 ", .typed = true};
+  row.rotary = {.share = {}, .default_base = 0};
+  row.window = {.model_types = " dots1 ", .counted = " dots1 ", .default_before = 62};
+  row.text.switched_biases = row.model_types;
   row.text.epsilon = 1e-6;
+  row.text.experts.router.normalized = false;
   return row;
 }
 
@@ -1074,9 +1079,12 @@ constexpr Family ernie45() {
       variant(llama(), "ERNIE 4.5", " ernie4_5 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text ");
   row.rotary.default_base = 5e5;
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.rotary.share = {};
   row.text.model_types = " ernie4_5 ernie4_5_moe ";
+  row.text.bias_key = "use_bias";
   row.text.epsilon = 1e-5;
   row.text.experts = glm4_moe().text.experts;
+  row.text.experts.shared_count_key = "moe_num_shared_experts";
   row.text.experts.router = {.weight = "layers.{n}.mlp.gate.weight",
                              .correction = "layers.{n}.mlp.moe_statics.e_score_correction_bias",
                              .chosen_key = "moe_k",

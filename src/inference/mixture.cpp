@@ -93,6 +93,10 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
     throw FormatError(key, "it must be 1 or left out in " + keys.name() +
                                " for this router, which does not implement another value");
   }
+  // The sum of a token's weights is not below it in ERNIE 4.5.
+  if (keys.number("moe_norm_min", 0, 1).value_or(0) > 1e-6) {
+    throw FormatError("moe_norm_min", "it must be at most 1e-6 in " + keys.name());
+  }
   RouterRules rules;
   rules.scores = is_softmax ? RouterScores::softmax : RouterScores::sigmoid;
   rules.chosen = count(names.chosen_key);

@@ -246,6 +246,8 @@ class Transformer {
   /// What the offsets of keys add to the logits, by config.json.
   void read_offset_bias(const ConfigKeys& keys);
   OffsetBias offset_bias(int layer) const;
+  /// Whether tokens have the embedding of their type.
+  void read_types(const ConfigKeys& keys);
   /// How offsets are told apart in the further terms of the logits, and which terms there are.
   void read_offset_terms(const ConfigKeys& keys);
   /// Those of all heads of a layer, whose maps are `weights`.
@@ -352,6 +354,8 @@ class Transformer {
   Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none
   bool tied_output_ = true;             // where there are no others
   bool scaled_embedding_ = false;       // ForwardNames
+  bool has_types_ = false;              // token type embeddings
+  bool has_shared_expert_ = true;       // where the family has one
   bool bare_norms_ = false;             // of queries and keys, in layers with positions
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   Eigen::Index first_position_ = 0;  // row of the position embeddings

@@ -1,4 +1,5 @@
 // The MLP of a layer, or the experts and their router in its place.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -123,7 +124,7 @@ StoredMixture Transformer::mixture(int layer) const {
   mixture.input_norm = read_norm(names.input_norm, layer);
   mixture.output_norm = read_norm(names.output_norm, layer);
   mixture.shared_output_norm = read_norm(names.shared_output_norm, layer);
-  if (names.shared.down.empty()) return mixture;
+  if (names.shared.down.empty() || !has_shared_expert_) return mixture;
   mixture.experts.push_back(mlp(names.shared, layer, width_));
   mixture.router.shared = true;
   if (!names.shared_gate.empty()) {
@@ -143,8 +144,20 @@ bool Transformer::has_mixtures() const {
 void Transformer::read_router(const ConfigKeys& keys) {
   const RouterNames& router = names().experts.router;
   check_mixtures(keys);
+  const std::string_view shared = names().experts.shared_count_key;
+  has_shared_expert_ = keys.number(shared, 0, kLargestSide).value_or(1) > 0;
   for (int layer = 0; layer < layers_; ++layer) {
     if (!has_mixture(layer)) continue;
+    if (!has_shared_expert_ && has(names().experts.shared.down, layer)) {
+      refuse_item(
+          full_name(names().experts.shared.down, layer),
+          {"it must not be there where '", keys.path(shared), "' in ", keys.name(), " is 0"});
+    }
+    const Index experts = sides(router.weight, layer)[1];
+    for (const char* const key :
+         {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
+      check_count(keys, key, experts);
+    }
     const bool has_correction = !router.correction.empty() &&
                                 (!router.optional_correction ||
                                  tensors_->tensors().contains(full_name(router.correction, layer)));
@@ -155,6 +168,26 @@ void Transformer::read_router(const ConfigKeys& keys) {
 
 void Transformer::check_mixtures(const ConfigKeys& keys) const {
   const RouterNames& router = names().experts.router;
+  const auto number = [&](const char* key, int usual) {
+    return static_cast<int>(keys.number(key, 0, kMostLayers).value_or(usual));
+  };
+  // The first layer with experts, and which of those from it on have some.
+  for (const auto& [first_key, step_key] : {std::pair("first_k_dense_replace", "moe_layer_freq"),
+                                            {"num_dense_layers", ""},
+                                            {"moe_layer_start_index", "moe_layer_interval"}}) {
+    if (router.weight.empty() || !keys.has(first_key)) continue;
+    const bool counts_from_one = std::string_view(step_key) == "moe_layer_interval";
+    const int first = number(first_key, 0), step = std::max(1, number(step_key, 1));
+    const int last = counts_from_one ? number("moe_layer_end_index", kMostLayers) : kMostLayers;
+    for (int layer = 0; layer < layers_; ++layer) {
+      const bool told =
+          layer >= first && layer <= last && (layer + (counts_from_one ? 1 : 0)) % step == 0;
+      if (told == has_mixture(layer) || is_skipped(layer)) continue;
+      refuse_item(keys.path(first_key),
+                  {"it says in ", keys.name(), " that layer ", std::to_string(layer), " has ",
+                   told ? "" : "no ", "experts, but the file has ", told ? "none" : "some"});
+    }
+  }
   const bool is_on = keys.flag(router.switch_key).value_or(false);
   for (int layer = 0; layer < layers_ && !router.switch_key.empty(); ++layer) {
     if (has_mixture(layer) == is_on) continue;

@@ -41,9 +41,8 @@ MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
   if (embeds_positions()) {
     add_positions(ids, first_position_ + first, tokens);
   }
-  const std::string types = full_name(names().type_embedding);
-  if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
-    tokens.colwise() += VectorXf(read_rows(types, 0, 1));
+  if (has_types_) {
+    tokens.colwise() += VectorXf(read_rows(full_name(names().type_embedding), 0, 1));
   }
   return end_embedding(std::move(tokens));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,15 @@ void read_list(const ConfigKeys& keys, std::string_view list, std::array<float, 
   }
 }
 
+/// Whether a text of words between "|" has one, whatever the case of its letters.
+bool has_word(const std::string& text, std::string_view word) {
+  std::string words = "|";
+  for (const char c : text) {
+    if (c != ' ') words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return (words + "|").find("|" + std::string(word) + "|") != std::string::npos;
+}
+
 }  // namespace
 
 void Transformer::read_config(const ConfigKeys& keys) {
@@ -72,8 +82,11 @@ void Transformer::read_config(const ConfigKeys& keys) {
   const MixerNames& mixer = match_.family->mixer;
   const std::array projections{attention().query_weight, attention().key_weight, names().value};
   for (const char* const key : {"qkv_bias", "use_qkv_bias"}) check_biases(keys, key, projections);
-  for (const auto& maps : {attention_maps, std::array{names().mlp_gate, names().mlp_up,
-                                                      names().mlp_down, std::string_view()}}) {
+  for (const auto& maps :
+       {attention_maps,
+        std::array{names().mlp_gate, names().mlp_up, names().mlp_down, std::string_view()},
+        std::array{attention().query_gain, names().mlp_norm, names().final_norm,
+                   std::string_view()}}) {
     check_biases(keys, names().no_bias_key, maps);
   }
   if (mixer.mixing == TokenMixing::none && keys.is_off("use_bias")) {  // it is a key of mixers too
@@ -104,6 +117,14 @@ void Transformer::read_config(const ConfigKeys& keys) {
                           experts.stacked.down, experts.each.gate, experts.each.up,
                           experts.each.down, experts.shared.gate, experts.shared.up,
                           experts.shared.down, experts.latent_input, experts.latent_output});
+  check_biases(
+      keys, names().bias_key,
+      std::array{attention().query_weight, attention().key_weight, names().value,
+                 names().attention_output, names().mlp_gate, names().mlp_up, names().mlp_down,
+                 experts.router.weight, experts.each.gate, experts.each.up, experts.each.down,
+                 experts.shared.gate, experts.shared.up, experts.shared.down});
+  check_biases(keys, "attention_bias", std::array{names().attention_gate});
+  read_types(keys);
   const MaskedHead& head = names().masked_head;
   head_activation_ = head.always_gelu ? Activation::gelu : rules.activation;
   if (!head.activation_key.empty()) {
@@ -228,9 +249,11 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
                                std::span<const std::string_view> maps) const {
   const bool inverse = !key.empty() && key == names().no_bias_key;
   const bool off = inverse ? keys.flag(key).value_or(false) : keys.is_off(key);
-  const bool missing =
+  const bool is_switch =
       lists(" attention_bias mlp_bias use_bias mamba_proj_bias projectors_bias ", key) &&
-      !keys.has(key) && lists(names().switched_biases, keys.text("model_type").value_or(""));
+      lists(names().switched_biases, keys.text("model_type").value_or(""));
+  const bool is_own = !key.empty() && key == names().bias_key;
+  const bool missing = (is_switch || is_own) && !keys.has(key);
   if (!off && !missing) return;
   const auto check = [&](const std::string& name) {
     const bool is_stacked = !name.ends_with("weight");
@@ -369,6 +392,21 @@ void Transformer::read_offset_bias(const ConfigKeys& keys) {
   }
 }
 
+void Transformer::read_types(const ConfigKeys& keys) {
+  constexpr const char* kKey = "type_vocab_size";
+  if (names().type_embedding.empty()) return;
+  const std::string name = full_name(names().type_embedding);
+  const bool is_there = tensors_->tensors().contains(name);
+  const auto count = keys.number(kKey, 0, kLargestSide);
+  if (count.value_or(0) > 0 && !is_there) {
+    refuse_item(name,
+                {"it is missing, though '", keys.path(kKey), "' in ", keys.name(), " is not 0"});
+  }
+  // DeBERTa's default is 0.
+  const double usual = names().offset_terms.vectors.empty() ? 1 : 0;
+  has_types_ = is_there && count.value_or(usual) > 0;
+}
+
 void Transformer::read_offset_terms(const ConfigKeys& keys) {
   constexpr std::uint64_t kUsualLength = 512;
   if (names().offset_terms.vectors.empty()) return;
@@ -377,7 +415,12 @@ void Transformer::read_offset_terms(const ConfigKeys& keys) {
     if (!keys.has(key)) throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
   }
   relative_terms_ = eigenscope::relative_terms(keys, match_.family->terms_key);
-  normed_offsets_ = keys.text("norm_rel_ebd") == "layer_norm";
+  normed_offsets_ = has_word(keys.text("norm_rel_ebd").value_or(""), "layer_norm");
+  if (keys.number("conv_kernel_size", -1, kLargestSide).value_or(0) > 0) {
+    refuse_item(keys.path("conv_kernel_size"),
+                {"it must be 0 or left out in ", keys.name(), ": a convolution is not supported"});
+  }
+  if (keys.has("embedding_size")) check_count(keys, "embedding_size", width_);
   shared_offset_maps_ = keys.flag("share_att_key").value_or(false);
   // Numbers below 1 stand for those of the row before.
   const auto count = [&](const char* key, double otherwise) {
