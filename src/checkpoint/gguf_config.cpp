@@ -84,6 +84,7 @@ class ModelMetadata {
     }
     return found;
   }
+  bool has(const std::string& key) const { return metadata_.contains(prefix_ + key); }
   /// Behind the architecture's name.
   std::vector<std::string> keys() const {
     std::vector<std::string> found;
@@ -418,8 +419,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   }
   copy_keys(metadata, kKeys, config);
   // llama.cpp does not run such a file, so that no default is its.
-  if (metadata.value("attention.layer_norm_rms_epsilon").is_null() &&
-      metadata.value("attention.layer_norm_epsilon").is_null()) {
+  if (!metadata.has("attention.layer_norm_rms_epsilon") &&
+      !metadata.has("attention.layer_norm_epsilon")) {
     config["without_epsilon"] = true;
   }
   // llama.cpp's words for none.

@@ -10,6 +10,19 @@
 
 namespace eigenscope {
 
+std::vector<std::string> piped_words(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == '|') {
+      words.emplace_back();
+    } else if (c != ' ') {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
 RelativeTerms relative_terms(const ConfigKeys& keys, std::string_view key) {
   RelativeTerms terms;
   if (!keys.has(key)) return terms;
@@ -26,16 +39,7 @@ RelativeTerms relative_terms(const ConfigKeys& keys, std::string_view key) {
     }
     return terms;
   }
-  // Of which only a text may have capitals.
-  std::string listed = *keys.text(key) + "|", term;
-  for (const char c : listed) {
-    if (c == '|') {
-      if (!term.empty()) add(std::string(key), term);
-      term.clear();
-    } else if (c != ' ') {
-      term += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
+  for (const std::string& term : piped_words(*keys.text(key))) add(std::string(key), term);
   return terms;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint/config_keys.h"
 
@@ -13,6 +15,9 @@ namespace eigenscope {
 /// does) or the number that takes the place of d_h in it ("query_pre_attn_scalar", as Gemma 2 and 3 do). Throws FormatError
 /// naming the key for a value that is not a number from 1e-6 to 1e6, or a term of the logits that is not known.
 double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index head_width);
+
+/// The words of a text such as "c2p | P2C", in lower case and without spaces.
+std::vector<std::string> piped_words(const std::string& text);
 
 /// The terms of the logits with the offset of two tokens that a list or a text like "c2p|p2c" in config.json has: of
 /// queries ("c2p", content to position) and of keys.

@@ -19,31 +19,38 @@ using Eigen::MatrixXf;
 // What joins the products of a head's queries and keys in its softmax.
 struct Beside {
   std::optional<float> sink;
-  Eigen::VectorXf offset_bias;
-  DisentangledTerms offset_terms;
+  const Eigen::VectorXf& offset_bias;
+  const DisentangledTerms* terms;
 };
 
-// What the terms of offsets add to the products of queries and keys, T x T: row = key, column = query.
-MatrixXf offset_products(const HeadInput<float>& input, const DisentangledTerms& terms) {
-  const Index length = input.length;
+// What the terms of offsets add to the products of the queries and keys of head number `head`, T x T: row = key, column =
+// query.
+MatrixXf offset_products(const HeadInput<float>& input, const DisentangledTerms& terms, int head) {
+  const Index length = input.length, width = input.width;
   const std::vector<int> places = relative_places(length, terms.span, terms.farthest);
-  // The products with all vectors of offsets, vectors x T.
-  const auto products = [&](const MatrixXf& vectors, const Factor<float>& tokens) {
-    MatrixXf all(vectors.cols(), vectors.size() > 0 ? length : 0);
-    if (all.size() == 0) return all;
-    multiply(all.rows(), length, input.width, factor(vectors.data(), vectors.rows()).transposed(),
-             tokens, all.data(), all.rows());
-    return all;
+  MatrixXf added = MatrixXf::Zero(length, length), products;
+  // The products of tokens with all vectors of offsets, vectors x T.
+  const auto multiply_all = [&](const MatrixXf& vectors, const Factor<float>& tokens) {
+    products.setZero(vectors.cols(), length);
+    multiply(vectors.cols(), length, width,
+             factor(vectors.data() + head * width, vectors.rows()).transposed(), tokens,
+             products.data(), products.rows());
   };
-  const MatrixXf by_query = products(terms.keys, input.query),
-                 by_key = products(terms.queries, input.key);
-  MatrixXf added(length, length);
-  for (Index query = 0; query < length; ++query) {
-    for (Index key = 0; key < length; ++key) {
-      const int place = places[static_cast<std::size_t>(key - query + length - 1)];
-      added(key, query) = (by_query.size() > 0 ? by_query(place, query) : 0) +
-                          (by_key.size() > 0 ? by_key(place, key) : 0);
+  const auto add = [&](bool of_queries) {
+    for (Index query = 0; query < length; ++query) {
+      for (Index key = 0; key < length; ++key) {
+        const int place = places[static_cast<std::size_t>(key - query + length - 1)];
+        added(key, query) += products(place, of_queries ? query : key);
+      }
     }
+  };
+  if (terms.keys.size() > 0) {
+    multiply_all(terms.keys, input.query);
+    add(true);
+  }
+  if (terms.queries.size() > 0) {
+    multiply_all(terms.queries, input.key);
+    add(false);
   }
   return added;
 }
@@ -58,17 +65,17 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
   const Eigen::VectorXf& bias = beside.offset_bias;
   trace.logits.setZero(input.length, input.length);
   trace.weights.resize(input.length, input.length);
-  const MatrixXf of_offsets =
-      beside.offset_terms.is_none() ? MatrixXf() : offset_products(input, beside.offset_terms);
+  const MatrixXf of_offsets = beside.terms && !beside.terms->is_none()
+                                  ? offset_products(input, *beside.terms, head)
+                                  : MatrixXf();
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
     const Index length = input.length;
     for (Index query = 0; query < length; ++query) {
       const KeyRange seen = rules.seen(query, length);
       float* const column = logits.data() + query * length;
       float* const scaled = column + seen.first;
-      if (of_offsets.size() > 0) {
-        Eigen::Map<Eigen::VectorXf>(scaled, seen.count) +=
-            of_offsets.col(query).segment(seen.first, seen.count);
+      for (Index i = 0; of_offsets.size() > 0 && i < seen.count; ++i) {
+        scaled[i] += of_offsets(seen.first + i, query);
       }
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
       if (bias.size() > 0) {
@@ -91,12 +98,9 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
 }
 
-// Of a head in a passage of `length` tokens.
-Beside beside_of(const LayerWeights& layer, const LayerRules& rules, int head, Index length) {
-  Beside beside{std::nullopt, layer.offset_bias.of_head(head, length),
-                layer.offset_terms.of_head(head * rules.head_width, rules.head_width)};
-  if (layer.sinks.size() > 0) beside.sink = layer.sinks[head];
-  return beside;
+std::optional<float> sink_of(const LayerWeights& layer, int head) {
+  if (layer.sinks.size() == 0) return std::nullopt;
+  return layer.sinks[head];
 }
 
 // Where head number `head` is in matrices that hold heads one below the other.
@@ -155,20 +159,20 @@ void normalize(const LayerWeights& layer, HeadTokens& tokens) {
   tokens.keys = layer.key_norm(std::move(tokens.keys));
 }
 
-void turn(const RotaryTurns& turns, const LayerRules& rules, HeadTokens& tokens) {
+void turn(const RotaryTurns& turns, const LayerRules& rules, const LayerWeights* layer,
+          HeadTokens& tokens) {
   turns.turn_queries(rules.head_width, tokens.queries);
   turns.turn_keys(rules.head_width, tokens.keys);
+  if (!layer || !layer->turned_before_norms) return;
+  tokens.queries = layer->query_norm(std::move(tokens.queries));
+  tokens.keys = layer->key_norm(std::move(tokens.keys));
 }
 
 // Gives the tokens of one head what joins their products.
-void add_beside(const LayerWeights& layer, const LayerRules& rules, int head, HeadTokens& tokens) {
-  auto [sink, bias, terms] = beside_of(layer, rules, head, tokens.queries.cols());
-  tokens.sink = sink;
-  tokens.offset_bias = std::move(bias);
-  tokens.offset_terms = std::move(terms);
-  if (!layer.turned_before_norms) return;
-  tokens.query_norm = layer.query_norm;
-  tokens.key_norm = layer.key_norm;
+void add_beside(const LayerWeights& layer, int head, HeadTokens& tokens) {
+  tokens.sink = sink_of(layer, head);
+  tokens.offset_bias = layer.offset_bias.of_head(head, tokens.queries.cols());
+  tokens.layer = &layer;
 }
 
 // One head after another, whose weights are not all in memory.
@@ -291,7 +295,7 @@ HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const La
   HeadTokens tokens{all.queries.middleRows(head * width, width),
                     all.keys.middleRows(shared * width, width),
                     all.values.middleRows(shared * rules.value_width, rules.value_width)};
-  add_beside(layer, rules, head, tokens);
+  add_beside(layer, head, tokens);
   return tokens;
 }
 
@@ -312,20 +316,19 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
     project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
             {value, head_tokens.values}, passage);
     normalize(layer, head_tokens);
-    add_beside(layer, rules, head, head_tokens);
+    add_beside(layer, head, head_tokens);
   }
   return tokens;
 }
 
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    MatrixXf& read) {
-  turn(turns, rules, tokens);
-  tokens.queries = tokens.query_norm(std::move(tokens.queries));
-  tokens.keys = tokens.key_norm(std::move(tokens.keys));
+  turn(turns, rules, tokens.layer, tokens);
   LayerRules one = rules;
   one.heads = one.key_heads = 1;
   HeadTrace trace;
-  attend(head_input(tokens, one, 0), rules, {tokens.sink, tokens.offset_bias, tokens.offset_terms},
+  attend(head_input(tokens, one, 0), rules,
+         {tokens.sink, tokens.offset_bias, tokens.layer ? &tokens.layer->offset_terms : nullptr},
          head, {}, trace, read.data() + head * rules.value_width, read.rows());
   return trace;
 }
@@ -333,16 +336,13 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
 MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
                    HeadTokens tokens, const AttentionEdit& edit, const HeadVisitor& visit) {
   if (edit.tokens) edit.tokens(tokens);
-  turn(turns, rules, tokens);
-  if (layer.turned_before_norms) {
-    tokens.queries = layer.query_norm(std::move(tokens.queries));
-    tokens.keys = layer.key_norm(std::move(tokens.keys));
-  }
+  turn(turns, rules, &layer, tokens);
   MatrixXf read(rules.heads * rules.value_width, tokens.queries.cols());
   HeadTrace trace;
   for (int head = 0; head < rules.heads; ++head) {
+    const Eigen::VectorXf bias = layer.offset_bias.of_head(head, tokens.queries.cols());
     attend(head_input(tokens, rules, head), rules,
-           beside_of(layer, rules, head, tokens.queries.cols()), head, edit, trace,
+           {sink_of(layer, head), bias, &layer.offset_terms}, head, edit, trace,
            read.data() + head * rules.value_width, read.rows());
     if (visit) visit(head, trace);
   }

@@ -56,7 +56,7 @@ struct LayerWeights {
   Norm value_norm;            ///< of each head
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
   OffsetBias offset_bias;
-  DisentangledTerms offset_terms;    ///< of all heads, one below the other
+  DisentangledTerms offset_terms;
   bool turned_before_norms = false;  ///< rotary positions turn queries and keys before their norms
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
@@ -104,10 +104,10 @@ struct LayerRules {
 /// other, before rotary positions turn them, and norms that follow the turn.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
-  std::optional<float> sink = {};       ///< of a single head (LayerWeights::sinks)
-  Eigen::VectorXf offset_bias = {};     ///< likewise, OffsetBias::of_head() of T; empty for none
-  DisentangledTerms offset_terms = {};  ///< likewise
-  Norm query_norm = {}, key_norm = {};  ///< likewise, of norms after the turn; else they are made
+  std::optional<float> sink = {};    ///< of a single head (LayerWeights::sinks)
+  Eigen::VectorXf offset_bias = {};  ///< likewise, OffsetBias::of_head() of T; empty for none
+  /// Likewise, whose DisentangledTerms, and norms after the turn, this head has; it must live as long.
+  const LayerWeights* layer = nullptr;
 };
 
 /// Logits and attention of a head on a passage of T tokens, T x T: row = key, column = query.

@@ -69,11 +69,4 @@ std::vector<int> relative_places(Index length, int span, int farthest) {
   return places;
 }
 
-DisentangledTerms DisentangledTerms::of_head(Index first, Index width) const {
-  DisentangledTerms head{{}, {}, span, farthest};
-  if (keys.size() > 0) head.keys = keys.middleRows(first, width);
-  if (queries.size() > 0) head.queries = queries.middleRows(first, width);
-  return head;
-}
-
 }  // namespace eigenscope

@@ -40,14 +40,12 @@ class OffsetBias {
 std::vector<int> relative_places(Eigen::Index length, int span, int farthest);
 
 /// Terms of the logits that a query has with the vector of its offset from a key, and the key with another one, as keys
-/// and queries of one head, d_h x 2 span each; empty for none.
+/// and queries of all heads, one below the other, H d_h x 2 span each; empty for none.
 struct DisentangledTerms {
   Eigen::MatrixXf keys, queries;
   int span = 0, farthest = 0;  ///< of relative_places()
 
   bool is_none() const { return keys.size() == 0 && queries.size() == 0; }
-  /// Those of one head, whose `width` rows begin at `first`, of terms that have all heads one below the other.
-  DisentangledTerms of_head(Eigen::Index first, Eigen::Index width) const;
 };
 
 /// The part of of_head() that a query at position `query` has of `count` keys from position `first` on.

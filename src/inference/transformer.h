@@ -228,6 +228,9 @@ class Transformer {
   void read_config(const ConfigKeys& keys);
   void read_factors(const ConfigKeys& keys);
   void read_router(const ConfigKeys& keys);
+  /// Refuses a layer that has `what` although config.json says by `key` that it has none (`told`), or the reverse.
+  static void check_told(const ConfigKeys& keys, std::string_view key, int layer, bool told,
+                         bool has, const char* what);
   /// Refuses a mixture of experts that a switch excludes, and a layer without one where it asks for all.
   void check_mixtures(const ConfigKeys& keys) const;
   /// The layers that share the weights of each one in the file.

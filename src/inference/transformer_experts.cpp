@@ -182,10 +182,9 @@ void Transformer::check_mixtures(const ConfigKeys& keys) const {
     for (int layer = 0; layer < layers_; ++layer) {
       const bool told =
           layer >= first && layer <= last && (layer + (counts_from_one ? 1 : 0)) % step == 0;
-      if (told == has_mixture(layer) || is_skipped(layer)) continue;
-      refuse_item(keys.path(first_key),
-                  {"it says in ", keys.name(), " that layer ", std::to_string(layer), " has ",
-                   told ? "" : "no ", "experts, but the file has ", told ? "none" : "some"});
+      if (!is_skipped(layer)) {
+        check_told(keys, first_key, layer, told, has_mixture(layer), "experts");
+      }
     }
   }
   const bool is_on = keys.flag(router.switch_key).value_or(false);

@@ -91,6 +91,14 @@ void Transformer::check_branches(int layer) const {
          heads ? "heads" : "a state space");
 }
 
+void Transformer::check_told(const ConfigKeys& keys, std::string_view key, int layer, bool told,
+                             bool has, const char* what) {
+  if (told == has) return;
+  refuse_item(keys.path(key),
+              {"it says in ", keys.name(), " that layer ", std::to_string(layer), " has ",
+               told ? "" : "no ", what, ", but the file has ", told ? "none" : "some"});
+}
+
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   if (match_.family->mixer.output.empty() || match_.family->mixer.beside_heads) return;
   const bool alone = lacks_heads(layer) && !has_mixer(layer);
@@ -113,12 +121,8 @@ void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
     const auto period = keys.integer(period_key, kMostLayers);
     const auto offset = keys.number(offset_key, 0, kMostLayers);
     if (!period || *period == 0 || !offset) return;
-    const bool told = layer % static_cast<int>(*period) == static_cast<int>(*offset);
-    if (told == has) return;
-    refuse_item(keys.path(period_key),
-                {"with '", keys.path(offset_key), "' in ", keys.name(), " it says that layer ",
-                 std::to_string(layer), " has ", told ? "" : "no ", what, ", but the file has ",
-                 told ? "none" : "some"});
+    check_told(keys, period_key, layer,
+               layer % static_cast<int>(*period) == static_cast<int>(*offset), has, what);
   };
   check_period("attn_layer_period", "attn_layer_offset", !lacks_heads(layer), "heads");
   if (keys.number("num_experts", 0, kLargestSide).value_or(0) > 1) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,15 +44,6 @@ void read_list(const ConfigKeys& keys, std::string_view list, std::array<float, 
     refuse_item(keys.path(list),
                 {"it must have ", std::to_string(count), " numbers in ", keys.name()});
   }
-}
-
-/// Whether a text of words between "|" has one, whatever the case of its letters.
-bool has_word(const std::string& text, std::string_view word) {
-  std::string words = "|";
-  for (const char c : text) {
-    if (c != ' ') words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return (words + "|").find("|" + std::string(word) + "|") != std::string::npos;
 }
 
 }  // namespace
@@ -415,7 +405,9 @@ void Transformer::read_offset_terms(const ConfigKeys& keys) {
     if (!keys.has(key)) throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
   }
   relative_terms_ = eigenscope::relative_terms(keys, match_.family->terms_key);
-  normed_offsets_ = has_word(keys.text("norm_rel_ebd").value_or(""), "layer_norm");
+  for (const std::string& norm : piped_words(keys.text("norm_rel_ebd").value_or(""))) {
+    normed_offsets_ = normed_offsets_ || norm == "layer_norm";
+  }
   if (keys.number("conv_kernel_size", -1, kLargestSide).value_or(0) > 0) {
     refuse_item(keys.path("conv_kernel_size"),
                 {"it must be 0 or left out in ", keys.name(), ": a convolution is not supported"});

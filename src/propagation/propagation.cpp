@@ -29,9 +29,16 @@ double localization_index(const Eigen::VectorXd& weights) {
   if (weights.size() == 0) return std::numeric_limits<double>::quiet_NaN();
   const double largest = weights.cwiseAbs().maxCoeff();
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
-  const Eigen::ArrayXd w = weights.array() / largest;  // squares of tiny tails must not underflow
-  // 1 - S^2/(T S_2), of which nearly equal weights would leave rounding alone.
-  return (w - w.mean()).square().sum() / w.square().sum();
+  const double mean = weights.mean();
+  // Over the largest: squares of tiny tails must not underflow. 1 - S^2/(T S_2) would leave rounding alone of nearly
+  // equal weights.
+  double spread = 0, square = 0;
+  for (const double weight : weights) {
+    const double deviation = (weight - mean) / largest, own = weight / largest;
+    spread += deviation * deviation;
+    square += own * own;
+  }
+  return spread / square;
 }
 
 Regime regime_of(const Eigen::VectorXd& rho) {

@@ -33,11 +33,13 @@ FactorProducts change_products(const QueryKeyFactors& before, const QueryKeyFact
     both << left, right;
     return both;
   };
-  if (before.query.cols() != after.query.cols()) {
-    return products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+  MatrixXd query = after.query, query_before = -before.query, key_before = before.key;
+  if (before.query.cols() == after.query.cols()) {
+    query -= before.query;
+    query_before = before.query;
+    key_before = after.key - before.key;
   }
-  return products_of_factors(beside(after.query - before.query, before.query),
-                             beside(after.key, after.key - before.key));
+  return products_of_factors(beside(query, query_before), beside(after.key, key_before));
 }
 
 }  // namespace
