@@ -238,8 +238,8 @@ TEST_CASE("offsets share a vector from a half of the span on, as config.json say
   for (const char* const key : {"relative_attention", "position_biased_input"}) {
     check_failure(with(key, nullptr), "config.json", key);
   }
-  check_failure(with("relative_attention", false), "relative_attention", "supported: true");
-  check_failure(with("position_biased_input", true), "position_biased_input", "supported: false");
+  check_failure(with("relative_attention", false), "config.json", "'relative_attention' true");
+  check_failure(with("position_biased_input", true), "config.json", "false");
   check_failure(with("position_buckets", 8), "deberta.encoder.rel_embeddings.weight",
                 "it must have 16 rows", "has 12");
   check_failure(with("max_relative_positions", 4), "position_buckets",

@@ -23,11 +23,13 @@ function beginning() {
   }
 }
 
-// The page has its own words for their ranges.
+// The page has its own words for their ranges; of switches only those that are on.
 const parameters = await eigenscope('parameters');
 write(
   'parameters.json',
-  parameters.map(({ range: _, ...row }) => row),
+  parameters.map(({ range: _, ...row }) =>
+    Object.fromEntries(Object.entries(row).filter(([, value]) => value !== false)),
+  ),
 );
 const schema = await eigenscope('schema');
 write('operations.ts', typesOf(schema));

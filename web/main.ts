@@ -9,7 +9,6 @@ import { open } from './chapters/localize/opening';
 import { LocalizationFigure } from './chapters/localize/lead/figure';
 import type { Chapter } from './chapters/shared/page';
 import { VIEWS } from './chapters/views';
-import { showEmbedded, tellParent } from './controls/embed';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
@@ -25,6 +24,9 @@ import { child } from './ui/dom';
 
 /** Milliseconds until files are loaded that no figure has asked for: by then the first ones are here. */
 const PREFETCH = 4000;
+
+/** The parameter of the address that asks for one figure alone. */
+const EMBED = 'embed';
 
 /** Places of the chapters whose markup is not there yet are listed at their sections. */
 const viewOf = (id: string) =>
@@ -43,8 +45,12 @@ const { say } = page;
 const isBare = location.search === '' && ['', `#${state.view}`].includes(location.hash);
 state.readAddress();
 const play = isBare && open(localize);
-showEmbedded(state, say);
-tellParent(state);
+/** The script of a page inside another one, which few need. */
+const embed = location.search.includes(`${EMBED}=`) || parent !== window ? import('./controls/embed') : null;
+void embed?.then(({ showEmbedded, tellParent }) => {
+  showEmbedded(state, say, EMBED);
+  tellParent(state);
+});
 const lead = new LocalizationFigure(localize, heads, firstResult(localize.state));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
 if (play) lead.answered.once(() => play(lead.handle));
@@ -60,7 +66,7 @@ if (state.view !== 'localize') void others();
 async function startRest(figures: LocalizeFigures) {
   const script = await others();
   script.insertMarkup();
-  if (!document.documentElement.dataset.embed) showEmbedded(state, say);
+  if (!document.documentElement.dataset.embed) (await embed)?.showEmbedded(state, say, EMBED);
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wireButtons(state, view);
   const { chapters: started, controlsOf } = script.startOthers(page, state.stores, figures, lead);
   chapters.push(...started);

@@ -97,7 +97,7 @@ constexpr Family deberta() {
   text.epsilon = 1e-7;
   text.masked_head = {};  // of which versions differ
   text.output = {};
-  text.usual = {{{"position_biased_input", "false"}, {"relative_attention", "true"}}};
+  text.usual = {};
   text.foreign = {{"embeddings.position_embeddings.weight", "embeddings.embed_proj.weight",
                    "encoder.conv.conv.weight"}};
   return row;

@@ -172,10 +172,9 @@ bool Transformer::has_plain_logits() const {
 
 void Transformer::check_plain_logits(std::string_view what) const {
   if (has_plain_logits()) return;
-  const bool late = names().offset_terms.vectors.empty();
-  throw FormatError(std::string(match_.family->name),
-                    std::string(what) + " needs logits of queries and keys alone, without " +
-                        (late ? "norms after rotary positions" : "terms of their offset"));
+  refuse_item(
+      std::string(match_.family->name),
+      {what, " needs logits of queries and keys alone, before norms and terms of the offset"});
 }
 
 LayerWeights Transformer::read_heads(int layer, Index most_weights) const {

@@ -401,8 +401,10 @@ void Transformer::read_offset_terms(const ConfigKeys& keys) {
   constexpr std::uint64_t kUsualLength = 512;
   if (names().offset_terms.vectors.empty()) return;
   const char* const span_key = "position_buckets";
-  for (const char* const key : {"relative_attention", "position_biased_input"}) {
-    if (!keys.has(key)) throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
+  if (!keys.flag("relative_attention").value_or(false) ||
+      keys.flag("position_biased_input").value_or(true)) {
+    throw FormatError(keys.name(),
+                      "it must have 'relative_attention' true and 'position_biased_input' false");
   }
   relative_terms_ = eigenscope::relative_terms(keys, match_.family->terms_key);
   for (const std::string& norm : piped_words(keys.text("norm_rel_ebd").value_or(""))) {
@@ -412,7 +414,6 @@ void Transformer::read_offset_terms(const ConfigKeys& keys) {
     refuse_item(keys.path("conv_kernel_size"),
                 {"it must be 0 or left out in ", keys.name(), ": a convolution is not supported"});
   }
-  if (keys.has("embedding_size")) check_count(keys, "embedding_size", width_);
   shared_offset_maps_ = keys.flag("share_att_key").value_or(false);
   // Numbers below 1 stand for those of the row before.
   const auto count = [&](const char* key, double otherwise) {

@@ -153,9 +153,8 @@ void describe(ResultFields& out, const AttendResult& result) {
         "mean 0.5 and standard deviation 0.5");
   }
   if (const int beyond = result.model ? result.model->layers_beyond() : 0; beyond > 0) {
-    out.note(std::to_string(beyond) + (beyond == 1 ? " layer" : " layers") +
-             " of the file beyond those that config.json counts " + (beyond == 1 ? "is" : "are") +
-             " left out, as the model does not run them");
+    out.note("layers of the file beyond those that config.json counts are left out: " +
+             std::to_string(beyond));
   }
   if (!result.repeated && read < result.text_passages) {
     out.note("of " + std::to_string(result.text_passages) + " passages the first " +

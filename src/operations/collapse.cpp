@@ -235,7 +235,7 @@ void describe(ResultFields& out, const CosinesResult& result) {
   out.integer("length", length, "sequence length T");
   out.array_f32("cosines", result.cosines, {{"token", length}, {"other_token", length}},
                 "cosine of every pair of tokens");
-  if (result.cosines.hasNaN()) out.note("the tokens overflow before the end of this layer");
+  if (result.cosines.hasNaN()) out.note("the tokens overflow");
 }
 
 CosinesResult cosines_result(const StackRun& run) { return {cosine_matrix(run.tokens())}; }
@@ -278,11 +278,7 @@ void describe(ResultFields& out, const TokenPlaneResult& result) {
              "position, from 1, of the key with the largest weight, mean over heads; 0 for none");
   out.array("weight", table([](const PlaneLayer& layer) { return layer.weight; }), {layer, token},
             "this weight");
-  for (const PlaneLayer& each : layers) {
-    if (each.place.allFinite()) continue;
-    out.note("the tokens overflow in layer " + std::to_string(&each - layers.data()));
-    break;
-  }
+  if (count > 0 && !layers.back().place.allFinite()) out.note("the tokens overflow");
 }
 
 TokenPlaneResult token_plane_result(const TokenPlane& plane) { return {plane.layers()}; }

@@ -29,7 +29,8 @@ double localization_index(const Eigen::VectorXd& weights) {
   if (weights.size() == 0) return std::numeric_limits<double>::quiet_NaN();
   const double largest = weights.cwiseAbs().maxCoeff();
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
-  const double mean = weights.mean();
+  double mean = 0;
+  for (const double weight : weights) mean += weight / static_cast<double>(weights.size());
   // Over the largest: squares of tiny tails must not underflow. 1 - S^2/(T S_2) would leave rounding alone of nearly
   // equal weights.
   double spread = 0, square = 0;

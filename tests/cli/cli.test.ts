@@ -298,7 +298,7 @@ describe('bad input', () => {
       '--eta-s must be from -eta_f to eta_f: eta_f 1, eta_s 2',
     );
     expect(run('propagation', { xi: 16, eta_s: 1, eta_f: 1 }).stderr).toContain(
-      '--eta-f must be at least xi^2 over the width, 4: found 1',
+      '--eta-f must be at least xi^2 over the width of 64, 4: found 1',
     );
     expect(run('rank-correlation').stderr).toContain('--a must have at least one number');
     expect(run('lines', { means: '1' }).stderr).toContain('--variances must have at least one number');

@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { pathOf } from '../../web/charts/contour';
 import { count, decade, fixed, listed, padded, short, tick, subscriptParts } from '../../web/charts/format';
 import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
-import { citationOf, linesOf, wrapped } from '../../web/charts/provenance';
+import { csvOf, jsonOf, linesOf, wrapped } from '../../web/charts/files';
+import { citationOf } from '../../web/charts/provenance';
 import { VERSION, YEAR } from '../../web/generated/version';
-import { csvOf, jsonOf, type Table } from '../../web/charts/table';
+import type { Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/runs/panels';
 

@@ -14,13 +14,6 @@ export interface Provenance {
   parameters: Record<string, string | number>;
 }
 
-/** The same in lines of text. */
-export function linesOf({ title, caption, settings, link }: Provenance): string[] {
-  return [title, caption, settings, link, `Eigenscope ${VERSION}`]
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter(Boolean);
-}
-
 /** An entry for BibTeX, of the figure in this version of the page. */
 export function citationOf({ title, link }: Provenance): string {
   const fields = {
@@ -33,17 +26,4 @@ export function citationOf({ title, link }: Provenance): string {
   };
   const lines = Object.entries(fields).map(([name, value]) => `  ${name.padEnd(7)} = {${value}}`);
   return `@software{eigenscope,\n${lines.join(',\n')}\n}\n`;
-}
-
-/** Breaks a text into lines of at most `most` characters, at spaces where there are any. */
-export function wrapped(text: string, most: number): string[] {
-  const lines: string[] = [];
-  let rest = text;
-  while (rest.length > most) {
-    const space = rest.lastIndexOf(' ', most);
-    const end = space > 0 ? space : most;
-    lines.push(rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
-  }
-  return [...lines, rest];
 }

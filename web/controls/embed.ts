@@ -2,24 +2,21 @@ import type { PageState } from '../state/page-state';
 import { child, html } from '../ui/dom';
 import { FIGURES } from '../ui/registry';
 
-/** The parameter of the address that asks for one figure alone. */
-const PARAMETER = 'embed';
-
 /** What every figure may need beside itself; controls that stand elsewhere name their figures in `data-controls-of`. */
 const SHARED = '.controls, [data-link-notice], #announcer, script, summary';
 
 /**
- * Shows one figure with its controls where the address ends with `?embed=FIGURE`, for an iframe of another page;
- * a name that no figure has is refused in words. Where the markup of its chapter is not there yet, the chapter is
+ * Shows one figure with its controls where the address ends with `?embed=FIGURE` (`parameter`), for an iframe of another
+ * page; a name that no figure has is refused in words. Where the markup of its chapter is not there yet, the chapter is
  * shown. The state is in the fragment, as everywhere.
  */
-export function showEmbedded(state: PageState, refuse: (message: string) => void): void {
-  const id = new URLSearchParams(location.search).get(PARAMETER);
+export function showEmbedded(state: PageState, refuse: (message: string) => void, parameter: string): void {
+  const id = new URLSearchParams(location.search).get(parameter);
   if (id === null) return;
   const entry = FIGURES.find((figure) => figure.id === id);
   if (!entry) {
     const names = FIGURES.map((figure) => figure.id).join(', ');
-    return refuse(`${PARAMETER} in the address must be one of ${names}: found “${id}”.`);
+    return refuse(`${parameter} in the address must be one of ${names}: found “${id}”.`);
   }
   const root = document.documentElement;
   const figure = document.getElementById(`figure-${id}`);

@@ -1,14 +1,13 @@
 import { capitalized } from '../charts/format';
 import { citationOf, type Provenance } from '../charts/provenance';
-import { png, save, standalone, type Bitmap } from '../charts/picture';
-import { csvOf, jsonOf, type Table } from '../charts/table';
+import type { Bitmap } from '../charts/picture';
+import { saveNumbers, type Table } from '../charts/table';
 import { flash, html } from './dom';
 import { referTo, type FigureId } from './registry';
 
 /** The formats of a figure's picture and numbers. */
 const FORMATS = ['svg', 'png', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];
-const NUMBERS = { csv: csvOf, json: jsonOf };
 
 /** What the menu passes on. */
 export interface Shared {
@@ -52,7 +51,7 @@ export function figureMenu(shared: Shared): HTMLElement {
     add('Full screen', `${name} on the whole screen`, () => void root.requestFullscreen());
   const figure = capitalized(name);
   for (const format of FORMATS) {
-    const thing = format in NUMBERS ? `Numbers of ${name}` : figure;
+    const thing = format === 'csv' || format === 'json' ? `Numbers of ${name}` : figure;
     const label = format.toUpperCase();
     const act = (button: HTMLElement) =>
       void saveAs(format, shared).then((isSaved) => isSaved || flash(button, 'Nothing is drawn yet'));
@@ -64,15 +63,15 @@ export function figureMenu(shared: Shared): HTMLElement {
 
 /** False where the figure has nothing to save yet. */
 async function saveAs(format: Format, { id, picture, table, provenance }: Shared): Promise<boolean> {
-  const name = `eigenscope-${id}.${format}`;
   if (format === 'csv' || format === 'json') {
     const numbers = table();
-    if (numbers) save(NUMBERS[format](numbers, provenance()), name);
+    if (numbers) await saveNumbers(format, numbers, provenance(), id);
     return numbers !== null;
   }
   const drawn = picture();
   if (!drawn) return false;
+  const { png, save, standalone } = await import('../charts/files');
   const text = standalone(drawn.svg, drawn.bitmaps, provenance());
-  save(format === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
+  save(format === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), `eigenscope-${id}.${format}`);
   return true;
 }

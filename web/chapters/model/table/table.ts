@@ -1,7 +1,6 @@
 import { count, short } from '../../../charts/format';
-import { save } from '../../../charts/picture';
 import type { Provenance } from '../../../charts/provenance';
-import { csvOf, jsonOf, type Table } from '../../../charts/table';
+import { saveNumbers, type Table } from '../../../charts/table';
 import { child, hintScroll, html } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import { described } from '../../../state/described';
@@ -73,8 +72,8 @@ export class HeadTable {
       this.most = Infinity;
       this.build();
     });
-    on('table-csv', () => save(csvOf(this.table(), this.provenance()), 'eigenscope-heads.csv'));
-    on('table-json', () => save(jsonOf(this.table(), this.provenance()), 'eigenscope-heads.json'));
+    on('table-csv', () => saveNumbers('csv', this.table(), this.provenance(), 'heads'));
+    on('table-json', () => saveNumbers('json', this.table(), this.provenance(), 'heads'));
   }
 
   /** A box for each column that is shown where it is chosen. */

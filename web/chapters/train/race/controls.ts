@@ -1,5 +1,4 @@
 import { count, withSubscripts } from '../../../charts/format';
-import { save } from '../../../charts/picture';
 import { retryText } from '../../../engine/network';
 import { EngineError, type Pool } from '../../../engine/pool';
 import { NetworkError } from '../../../engine/shipped';
@@ -243,7 +242,7 @@ export class RunControls {
     };
     return [
       button('.safetensors', saveCheckpoint),
-      button('config.json', (run) => save(new Blob([run.config], { type: 'application/json' }), 'config.json')),
+      button('config.json', (run) => offer(new Blob([run.config], { type: 'application/json' }), 'config.json')),
     ];
   }
 }
@@ -258,5 +257,9 @@ function saveCheckpoint(run: TrainingRun): void {
   if (!checkpoint) return;
   run.filed = saved;
   const blob = new Blob([checkpoint as Uint8Array<ArrayBuffer>]);
-  save(blob, `eigenscope-${kind}-step${saved}.safetensors`);
+  void offer(blob, `eigenscope-${kind}-step${saved}.safetensors`);
+}
+
+async function offer(blob: Blob, name: string): Promise<void> {
+  (await import('../../../charts/files')).save(blob, name);
 }
