@@ -379,7 +379,7 @@ test('a spectrum, an attention matrix and a phase map', () => {
     expect(terminalHead[name]).toEqual(theory[name]);
     expectSame(head[name], theory[name]);
   }
-  expectSame([head.localization], [theory.localization]);
+  expectSame([head.localization!], [theory.localization]);
   expect(head.regime).toBe(theory.regime);
 
   const terminalMap = json('map', { length: 24, asymmetry: 0.3, x_count: 5, y_count: 5 });
