@@ -29,14 +29,15 @@ double localization_index(const Eigen::VectorXd& weights) {
   if (weights.size() == 0) return std::numeric_limits<double>::quiet_NaN();
   const double largest = weights.cwiseAbs().maxCoeff();
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
+  // Over the largest, by which squares of tiny tails do not underflow, and equal weights have their mean exactly. Of
+  // nearly equal ones 1 - S^2/(T S_2) would leave rounding alone.
   double mean = 0;
-  for (const double weight : weights) mean += weight / static_cast<double>(weights.size());
-  // Over the largest: squares of tiny tails must not underflow. 1 - S^2/(T S_2) would leave rounding alone of nearly
-  // equal weights.
+  for (const double weight : weights) mean += weight / largest;
+  mean /= static_cast<double>(weights.size());
   double spread = 0, square = 0;
   for (const double weight : weights) {
-    const double deviation = (weight - mean) / largest, own = weight / largest;
-    spread += deviation * deviation;
+    const double own = weight / largest;
+    spread += (own - mean) * (own - mean);
     square += own * own;
   }
   return spread / square;

@@ -1,5 +1,3 @@
-import type { Provenance } from './provenance';
-
 /** What a figure shows, as numbers: the rows of its CSV file. */
 export interface Table {
   columns: string[];
@@ -38,10 +36,4 @@ export interface Grid {
 interface Axis {
   name: string;
   at: readonly number[];
-}
-
-/** Offers the numbers of a table to the person as a file. */
-export async function saveNumbers(format: 'csv' | 'json', table: Table, from: Provenance, name: string): Promise<void> {
-  const { csvOf, jsonOf, save } = await import('./files');
-  save((format === 'csv' ? csvOf : jsonOf)(table, from), `eigenscope-${name}.${format}`);
 }

@@ -1,7 +1,8 @@
 import { capitalized } from '../charts/format';
 import { citationOf, type Provenance } from '../charts/provenance';
 import type { Bitmap } from '../charts/picture';
-import { saveNumbers, type Table } from '../charts/table';
+import { saveNumbers } from '../charts/save-numbers';
+import type { Table } from '../charts/table';
 import { flash, html } from './dom';
 import { referTo, type FigureId } from './registry';
 

@@ -1,6 +1,7 @@
 import { count, short } from '../../../charts/format';
 import type { Provenance } from '../../../charts/provenance';
-import { saveNumbers, type Table } from '../../../charts/table';
+import { saveNumbers } from '../../../charts/save-numbers';
+import type { Table } from '../../../charts/table';
 import { child, hintScroll, html } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
 import { described } from '../../../state/described';
