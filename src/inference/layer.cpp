@@ -172,7 +172,7 @@ void turn(const RotaryTurns& turns, const LayerRules& rules, const LayerWeights*
 void add_beside(const LayerWeights& layer, int head, HeadTokens& tokens) {
   tokens.sink = sink_of(layer, head);
   tokens.offset_bias = layer.offset_bias.of_head(head, tokens.queries.cols());
-  tokens.layer = &layer;
+  if (layer.turned_before_norms || !layer.offset_terms.is_none()) tokens.layer = &layer;
 }
 
 // One head after another, whose weights are not all in memory.

@@ -106,7 +106,7 @@ struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
   std::optional<float> sink = {};    ///< of a single head (LayerWeights::sinks)
   Eigen::VectorXf offset_bias = {};  ///< likewise, OffsetBias::of_head() of T; empty for none
-  /// Likewise, whose DisentangledTerms, and norms after the turn, this head has; it must live as long.
+  /// Likewise, that which has its DisentangledTerms or norms after the turn, and must live as long; null without either.
   const LayerWeights* layer = nullptr;
 };
 
