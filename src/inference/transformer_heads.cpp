@@ -172,9 +172,10 @@ bool Transformer::has_plain_logits() const {
 
 void Transformer::check_plain_logits(std::string_view what) const {
   if (has_plain_logits()) return;
-  refuse_item(
-      std::string(match_.family->name),
-      {what, " needs logits of queries and keys alone, before norms and terms of the offset"});
+  refuse_item(std::string(match_.family->name),
+              {what,
+               " needs logits of queries and keys alone, without norms after rotary positions and "
+               "terms of the offset"});
 }
 
 LayerWeights Transformer::read_heads(int layer, Index most_weights) const {

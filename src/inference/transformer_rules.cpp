@@ -72,13 +72,6 @@ void Transformer::read_config(const ConfigKeys& keys) {
   const MixerNames& mixer = match_.family->mixer;
   const std::array projections{attention().query_weight, attention().key_weight, names().value};
   for (const char* const key : {"qkv_bias", "use_qkv_bias"}) check_biases(keys, key, projections);
-  for (const auto& maps :
-       {attention_maps,
-        std::array{names().mlp_gate, names().mlp_up, names().mlp_down, std::string_view()},
-        std::array{attention().query_gain, names().mlp_norm, names().final_norm,
-                   std::string_view()}}) {
-    check_biases(keys, names().no_bias_key, maps);
-  }
   if (mixer.mixing == TokenMixing::none && keys.is_off("use_bias")) {  // it is a key of mixers too
     check_biases(keys, "use_bias", attention_maps);
     check_biases(keys, "use_bias", std::array{names().mlp_gate, names().mlp_up, names().mlp_down});
@@ -101,18 +94,19 @@ void Transformer::read_config(const ConfigKeys& keys) {
   }
   const LayerInputNames& input = names().layer_input;
   const ExpertNames& experts = names().experts;
-  check_biases(keys, "mlp_bias",
-               std::array{names().mlp_gate, names().mlp_up, names().mlp_down, input.gate,
-                          input.output, input.projection, experts.router.weight, experts.stacked.up,
-                          experts.stacked.down, experts.each.gate, experts.each.up,
-                          experts.each.down, experts.shared.gate, experts.shared.up,
-                          experts.shared.down, experts.latent_input, experts.latent_output});
-  check_biases(
-      keys, names().bias_key,
-      std::array{attention().query_weight, attention().key_weight, names().value,
-                 names().attention_output, names().mlp_gate, names().mlp_up, names().mlp_down,
-                 experts.router.weight, experts.each.gate, experts.each.up, experts.each.down,
-                 experts.shared.gate, experts.shared.up, experts.shared.down});
+  const std::array mlp_maps{
+      names().mlp_gate,     names().mlp_up,    names().mlp_down,      input.gate,
+      input.output,         input.projection,  experts.router.weight, experts.stacked.up,
+      experts.stacked.down, experts.each.gate, experts.each.up,       experts.each.down,
+      experts.shared.gate,  experts.shared.up, experts.shared.down,   experts.latent_input,
+      experts.latent_output};
+  check_biases(keys, "mlp_bias", mlp_maps);
+  for (const std::string_view key : {names().bias_key, names().no_bias_key}) {
+    check_biases(keys, key, attention_maps);
+    check_biases(keys, key, mlp_maps);
+  }
+  check_biases(keys, names().no_bias_key,
+               std::array{attention().query_gain, names().mlp_norm, names().final_norm});
   check_biases(keys, "attention_bias", std::array{names().attention_gate});
   read_types(keys);
   const MaskedHead& head = names().masked_head;

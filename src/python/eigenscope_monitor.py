@@ -914,7 +914,8 @@ def _logit_scale(keys, attention, head_width):
         return math.sqrt(head_width / told)
     if attention.terms:
         terms = keys.get(attention.terms) or ()
-        return 1 / math.sqrt(1 + len(set(terms.lower().split("|") if isinstance(terms, str) else terms)))
+        words = [it.strip() for it in terms.lower().split("|")] if isinstance(terms, str) else terms
+        return 1 / math.sqrt(1 + len(set(words) - {""}))
     if attention.input_factor:
         return keys.number(attention.input_factor, 1) ** 2 * keys.number(attention.key_factor, 1)
     scaling = keys.get("rope_scaling") or keys.get("rope_parameters") or {}
