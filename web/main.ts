@@ -65,6 +65,7 @@ if (state.view !== 'localize') void others();
 /** Starts what is not on the first screen, whose script is loaded now at the latest. Returns the files that it reads. */
 async function startRest(figures: LocalizeFigures) {
   const script = await others();
+  void import('./charts/files').catch(() => {}); // so that exports need no network; asked for again otherwise
   script.insertMarkup();
   if (!document.documentElement.dataset.embed) (await embed)?.showEmbedded(state, say, EMBED);
   for (const view of Object.keys(VIEWS)) if (view !== 'localize') wireButtons(state, view);

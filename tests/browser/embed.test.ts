@@ -27,7 +27,7 @@ test('an iframe shows one figure with its controls, and tells its state to the p
   await enter(frame.locator('#field-collapse-variance'), '2');
   await page.waitForFunction(() => JSON.stringify((window as unknown as Heard).heard).includes('variance=2'));
   const link = frame.locator('.whole-page');
-  expect(await link.getAttribute('href')).toMatch(/^\/some\/where\/#collapse\?.*variance=2/);
+  expect(await link.getAttribute('href')).toMatch(/^\/some\/where\/#collapse\?.*variance=2.*figure=depth$/);
   expect(errors).toEqual([]);
 });
 
@@ -45,6 +45,12 @@ test('an embedded wall of heads has its sentence and its switches', async () => 
   }
   expect(await page.locator('[data-table-status], [data-axis]').filter({ visible: true }).count()).toBe(0);
   expect(errors).toEqual([]);
+});
+
+test('an embedded figure of two checkpoints says that they are not open', async () => {
+  const { page } = await visit(browser, `${host.address}?embed=compare#model`, { settle: false });
+  await page.getByText('needs checkpoints that are not open here').waitFor();
+  expect(await page.locator('.whole-page').getAttribute('href')).toMatch(/#model\?figure=compare$/);
 });
 
 test('a name that no figure has is refused with those that there are', async () => {

@@ -55,7 +55,10 @@ export function figureMenu(shared: Shared): HTMLElement {
     const thing = format === 'csv' || format === 'json' ? `Numbers of ${name}` : figure;
     const label = format.toUpperCase();
     const act = (button: HTMLElement) =>
-      void saveAs(format, shared).then((isSaved) => isSaved || flash(button, 'Nothing is drawn yet'));
+      void saveAs(format, shared).then(
+        (isSaved) => isSaved || flash(button, 'Nothing is drawn yet'),
+        () => flash(button, 'Failed, try again'),
+      );
     add(label, `${thing} as ${label}`, act).dataset.export = format;
   }
   add('Cite', `Copy a BibTeX entry for ${name}`, (button) => copy(citationOf(shared.provenance()))(button));

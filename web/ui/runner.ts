@@ -22,7 +22,7 @@ const TELLING = 10;
 export interface RunnerOptions {
   /** Hears of errors beside the figure's own message. */
   failed?: (error: Error) => void;
-  /** What the numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
+  /** What the numbers of all its figures depend on beside the state, such as the open model. For exports. */
   origin?: () => Provenance['parameters'];
   /** Settings of the state that the numbers have, where the controls may have others by now. For exports and links. */
   settings?: () => Provenance['parameters'];
