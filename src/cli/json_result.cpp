@@ -183,7 +183,8 @@ Json described(const Job& job) {
   return result.json();
 }
 
-void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv) {
+void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv,
+                  std::string_view error) {
   if (csv) {
     ArrayColumns columns;
     job.write(columns);
@@ -194,7 +195,10 @@ void print_result(std::ostream& out, const Operation& operation, const Job& job,
     return write_csv(
         out, scalars_of(operation.rows == nullptr ? Json::array({json}) : json[operation.rows]));
   }
-  out << write_json(json) << '\n';
+  Json marked = Json::object();
+  if (!error.empty()) marked["error"] = error;
+  marked.update(json);
+  out << write_json(marked) << '\n';
 }
 
 }  // namespace eigenscope::cli

@@ -100,7 +100,9 @@ Json json_of(const Job& job);
 Json described(const Job& job);
 
 /// Writes a result to `out`; as CSV its arrays, or, where they have no row, the list of the operation, or, where it has
-/// neither, its numbers and texts as one row.
-void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv);
+/// neither, its numbers and texts as one row. The JSON of a job that failed begins with `error`, the message; the CSV has
+/// its finished rows alone.
+void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv,
+                  std::string_view error = {});
 
 }  // namespace eigenscope::cli

@@ -230,16 +230,18 @@ void add_operation(CLI::App& app, const Operation& operation) {
     TypedFields::Reader reader(command->fields);
     command->checkpoint.give(reader);
     const std::unique_ptr<Job> job = operation.job(reader);
-    const auto print = [&] { print_result(std::cout, operation, *job, command->csv); };
+    const auto print = [&](std::string_view error) {
+      print_result(std::cout, operation, *job, command->csv, error);
+    };
     try {
       run_job(*job);
-    } catch (const FormatError&) {
+    } catch (const FormatError& error) {
       // Such as the heads of the layers before one that cannot be read.
-      if (job->progress() > 0) print();
+      if (job->progress() > 0) print(error.what());
       throw;
     }
     print_notes(*job);
-    print();
+    print({});
   });
 }
 

@@ -26,6 +26,9 @@ test('a NaN in layer 7 is named, and the heads of the layers before it are print
   expect(ran.status).toBe(1);
   expect(ran.stderr).toContain(`${VALUES}: it holds NaN or infinite values`);
   expect(parseCsv(ran.stdout)).toEqual(whole.slice(0, 14));
+  const { error, heads } = JSON.parse(run('attend', { text: 'whale' }, model).stdout);
+  expect(ran.stderr).toContain(error);
+  expect(heads).toHaveLength(14);
 });
 
 test('on a terminal the progress is in layers', () => {
