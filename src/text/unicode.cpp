@@ -89,14 +89,19 @@ std::vector<Run> unpacked_runs(std::string_view digits, bool have_values = false
   return runs;
 }
 
-std::vector<Decomposition> unpacked_decompositions(std::string_view digits) {
+std::vector<Decomposition> unpacked_decompositions(std::span<const std::string_view> digits) {
+  std::vector<Unpacker> columns(digits.begin(), digits.end());
+  Unpacker &characters = columns[0], &lengths = columns[1], &repeats = columns[2];
+  const std::span parts = std::span(columns).subspan(3);
   std::vector<Decomposition> rows;
   Decomposition row{};
-  for (Unpacker unpacker(digits); !unpacker.is_done();) {
-    const std::uint32_t step = unpacker.natural(), length = unpacker.natural();
+  while (!characters.is_done()) {
+    const std::uint32_t step = characters.natural(), length = lengths.natural();
     std::vector<std::int32_t> differences(length / 2);
-    for (std::int32_t& difference : differences) difference = unpacker.integer();
-    const std::uint32_t count = length % 2 == 0 ? 1 : 2 + unpacker.natural();
+    for (std::size_t k = 0; k < differences.size(); ++k) {
+      differences[k] = parts[std::min(k, parts.size() - 1)].integer();
+    }
+    const std::uint32_t count = length % 2 == 0 ? 1 : 2 + repeats.natural();
     row.parts.resize(differences.size());
     for (std::uint32_t i = 0; i < count; ++i) {
       row.character += step;
