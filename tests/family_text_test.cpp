@@ -232,7 +232,11 @@ TEST_CASE("offsets share a vector from a half of the span on, as config.json say
 
   const auto with = [](const char* key, const Json& value) {
     return refusal("DeBERTa", [=](TinyModel&, Json& c) {
-      value.is_null() ? c.erase(key) : (c[key] = value, 0);
+      if (value.is_null()) {
+        c.erase(key);
+      } else {
+        c[key] = value;
+      }
     });
   };
   for (const char* const key : {"relative_attention", "position_biased_input"}) {

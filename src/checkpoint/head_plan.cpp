@@ -1,6 +1,7 @@
 #include "checkpoint/head_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -45,13 +46,12 @@ class StackPlanner {
         settings_(settings),
         part_(part),
         family_(part.family),
-        stack_(stack),
-        unknown_norms_(settings.mapping && has_unknown_head_norm(part, file.tensors())) {}
+        stack_(stack) {}
 
   std::vector<LayerPlan> plan() {
     check_layout();
     const std::vector<HeadGrid> grids = head_grids(shapes_, keys_, settings_, part_, stack_);
-    if (!part_.unknown.empty()) check_certain();
+    if (!part_.unknown.empty() && !settings_.mapping) check_certain();
     if (settings_.fold_gains) check_norms(part_, stack_, keys_);
     std::vector<LayerPlan> plan;
     for (std::size_t k = 0; k < grids.size(); ++k) {
@@ -143,7 +143,7 @@ class StackPlanner {
 
   /// Refuses one tensor of queries and keys whose rows may be in another order.
   void check_layout() const {
-    if (part_.unknown.empty() || !family_->fused()) return;
+    if (part_.unknown.empty() || settings_.mapping || !family_->fused()) return;
     if (family_->layout_by_shape && !part_.typed) return;
     refuse_item(stack_.layers.front().query.weight,
                 {"the order of queries, keys and values in one tensor must be known: it has the "
@@ -203,7 +203,7 @@ class StackPlanner {
     const bool biased = !layer.query.bias.empty() || !layer.key.bias.empty();
     if (biased && !family_->input_factor_key.empty()) return false;
     return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
-           layer.query.norm_gain.empty() && layer.key.norm_gain.empty() && !unknown_norms_ &&
+           layer.query.norm_gain.empty() && layer.key.norm_gain.empty() &&
            (bare.empty() || keys_.is_off(bare));
   }
 
@@ -224,13 +224,29 @@ class StackPlanner {
   const FamilyMatch& part_;
   const std::shared_ptr<const Family> family_;
   const StackMatch& stack_;
-  const bool unknown_norms_;  // of queries or keys, which a mapping does not name
 };
+
+/// Where config.json has the type of the weights that a mapping names.
+constexpr std::array kTypeKeys{"model_type", "text_config.model_type"};
+
+/// Why the logits of mapped weights are not known; empty where the model type says their scale.
+std::string unknown_of_mapping(const FamilyMatch& mapped, const Safetensors& file,
+                               const Config* config) {
+  if (has_unknown_head_norm(mapped, file.tensors())) {
+    return "the file has a norm of queries or keys that the mapping does not name";
+  }
+  for (const char* const key : kTypeKeys) {
+    const auto type = config == nullptr ? std::nullopt : config->text(key);
+    if (type && is_known_type(*type)) return {};
+  }
+  return "a mapping does not say what divides the logits; give the `model_type` of a known model "
+         "with the same divisor (of llama it is sqrt(d_h))";
+}
 
 /// Refuses a mapping whose gain or scale is not as in the rows of the model type.
 void check_mapping(const Mapping& mapping, const Config* config, bool fold_gains) {
   if (config == nullptr) return;
-  for (const char* const key : {"model_type", "text_config.model_type"}) {
+  for (const char* const key : kTypeKeys) {
     const auto type = config->text(key);
     if (!type) continue;
     for (const Family& family : families()) {
@@ -253,7 +269,10 @@ std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
                                const HeadSettings& settings) {
   if (settings.mapping) {
     check_mapping(*settings.mapping, config, settings.fold_gains);
-    return {match_tensors(family_of(*settings.mapping), file.tensors(), config, file.name())};
+    FamilyMatch mapped =
+        match_tensors(family_of(*settings.mapping), file.tensors(), config, file.name());
+    mapped.unknown = unknown_of_mapping(mapped, file, config);
+    return {std::move(mapped)};
   }
   return match_families(file.tensors(), config, file.name());
 }
@@ -318,7 +337,7 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   for (const FamilyMatch& part : parts) {
     const bool gains =
         settings.fold_gains && (!settings.mapping || !settings.mapping->gain.empty());
-    Claims claims{gains, !settings.offset.is_none(), part.unknown.empty()};
+    Claims claims{gains, !settings.offset.is_none(), part.unknown.empty() || settings.mapping};
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys = part_keys(config, stack.part, !part.is_other);
       check_keys(keys, {*part.family, stack, 0}, {false, false, false});

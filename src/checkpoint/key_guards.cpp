@@ -63,6 +63,7 @@ constexpr std::array kGuards{
     Guard{"rope_pct*", Effect::turns, kShare},
     Guard{"rope_percent*", Effect::turns, kShare},
     Guard{"rope_ratio", Effect::turns, kOne},
+    Guard{"yarn", Effect::turns, kNone},
     Guard{"no_rope*", Effect::turns, kOne},
     Guard{"*nope_layer*", Effect::turns, " false "},
     Guard{"*use_nope*", Effect::turns, kOff},

@@ -122,11 +122,14 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
                                         bool look_beside) {
   if (!config_path.empty()) return open_source(config_path);
   if (!look_beside || !is_file(weights)) return nullptr;
-  // PEFT saves adapter_model.safetensors.
+  // PEFT saves adapter_model.safetensors. Mistral and Meta publish weights with params.json.
   const bool is_adapter = weights.filename().string().starts_with("adapter_model.");
-  const fs::path beside =
-      weights.parent_path() / (is_adapter ? "adapter_config.json" : "config.json");
-  return is_file(beside) ? std::make_shared<FileSource>(beside.string()) : nullptr;
+  for (const char* const name :
+       {is_adapter ? "adapter_config.json" : "config.json", "params.json"}) {
+    const fs::path beside = weights.parent_path() / name;
+    if (is_file(beside)) return std::make_shared<FileSource>(beside.string());
+  }
+  return nullptr;
 }
 
 bool holds_weights(const fs::path& folder) {

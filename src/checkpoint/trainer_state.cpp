@@ -45,7 +45,11 @@ class TrainerStateReader final : public JsonEvents {
   void other_scalar(std::string&& text) override {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
-    *end == '\0' ? scalar(text, number) : scalar(text);
+    if (*end == '\0') {
+      scalar(text, number);
+    } else {
+      scalar(text);
+    }
   }
   void null() override {
     if (at_step()) refuse_step("null");

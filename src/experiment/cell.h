@@ -25,7 +25,8 @@ void check_measures(const Grid& grid);
 ///
 /// Every file is written beside its place and moved there, so that a process that is killed at any moment
 /// leaves whole files only, and one that comes later goes on from them. Nothing in a file depends on the
-/// process, the time or the machine: two processes at the same cell write the same bytes, and no lock is needed.
+/// process or the time: two processes at the same cell, on machines with the same C library, write the same bytes, and
+/// no lock is needed.
 class CellFolder {
  public:
   /// Makes the folder. Throws FormatError naming what cannot be made.

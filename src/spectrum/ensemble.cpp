@@ -74,7 +74,11 @@ Ensemble::Ensemble(const EnsembleSettings& settings) {
   checked(shared::kSeed, static_cast<double>(settings.seed));
   const bool non_symmetric =
       settings.kind == EnsembleKind::shifted_gaussian || settings.kind == EnsembleKind::factored;
-  non_symmetric ? draw_non_symmetric(settings) : draw_symmetric(settings);
+  if (non_symmetric) {
+    draw_non_symmetric(settings);
+  } else {
+    draw_symmetric(settings);
+  }
   collect_invariants();
 }
 

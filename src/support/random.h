@@ -61,7 +61,8 @@ void shuffle_range(Range&& values, std::uint64_t seed, std::uint64_t stream,
 }
 
 /// An index below `count`, uniform when `normal` is N(0, 1): a normal number through its distribution
-/// function is uniform. `count` is at least 1 and far below 2^24, the fineness of the numbers.
+/// function is uniform. `count` is at least 1 and far below 2^24, the fineness of the numbers. Bootstraps and drawn
+/// tokens keep this draw, since another would change published intervals; new code calls random_below.
 std::int64_t uniform_index(float normal, std::int64_t count);
 
 }  // namespace eigenscope

@@ -141,6 +141,7 @@ test('a LoRA adapter beside its base shows heads with and without it, and what i
   await pickModel(page, [picked('adapter_model.safetensors', adapter), picked('adapter_config.json', rules)]);
   const name = 'model.safetensors with adapter';
   await page.locator('[data-report]', { hasText: `2 heads of ${name}` }).waitFor();
+  await page.locator('#figure-compare').scrollIntoViewIfNeeded();
   await said(page, 'compare', 'changes 2 of 2 heads, by matrices of rank 1');
 
   const folder = temporaryFolder(onTestFinished);

@@ -275,12 +275,39 @@ test('the adapter in the folder of a model is left out with a note', () => {
   }
 });
 
+test('a params.json beside weights without a config.json has the base of their positions', () => {
+  const path = join(folder, 'consolidated');
+  mkdirSync(path);
+  const tensors = {
+    'layers.0.attention.wq.weight': { shape: [8, 8], value: waves(1) },
+    'layers.0.attention.wk.weight': { shape: [4, 8], value: waves(2) },
+    'layers.0.attention_norm.weight': { shape: [8], value: () => 2 },
+  };
+  write(join(path, 'consolidated.safetensors'), tensors);
+  const keys = { dim: 8, n_layers: 1, head_dim: 4, n_heads: 2, n_kv_heads: 1, rope_theta: 1e6 };
+  const traces = (params: object) => {
+    writeFileSync(join(path, 'params.json'), JSON.stringify(params));
+    return json('heads', { model_type: 'llama2.c', offset: 7 }, path).heads.map((head: { xi: number }) => head.xi);
+  };
+  const given = traces(keys);
+  expect(given).toHaveLength(2);
+  expect(traces({ ...keys, rope_theta: 1e4 })).not.toEqual(given);
+  writeFileSync(join(path, 'params.json'), JSON.stringify({ ...keys, yarn: { factor: 4 } }));
+  const refused = run('heads', { model_type: 'llama2.c', offset: 7 }, path);
+  expect(refused.stderr).toContain('yarn: it must be null');
+});
+
 test('an unrecognized architecture is read by a mapping', () => {
   const path = join(folder, 'own.safetensors');
   write(path, { 'blk.0.qkv.weight': { shape: [24, 8], value: waves(1) } });
   expect(run('heads', { heads: 2 }, path).stderr).toContain('unrecognized architecture');
   const mapping = { map_query: 'blk.{n}.qkv.weight', map_layout: 'interleaved' };
-  expect(json('heads', { ...mapping, heads: 2 }, path).heads).toHaveLength(2);
+  const heads = (more: object) => json('heads', { ...mapping, heads: 2, ...more }, path).heads;
+  expect(heads({}).map((head: { localization: number | null }) => head.localization)).toEqual([null, null]);
+  expect(
+    raw('heads', path, '--heads', '2', '--map-query', mapping.map_query, '--map-layout', 'interleaved').stderr,
+  ).toContain('localization, rho_mean and logit_bound are null: a mapping does not say what divides the logits');
+  expect(heads({ model_type: 'llama' })[0].localization).toBeGreaterThan(0);
   for (const [bad, field] of [
     [mapping, 'heads'],
     [{ ...mapping, heads: 2, map_layout: 'mixed' }, 'map_layout'],
