@@ -133,19 +133,13 @@ test('cards follow their runs, the verdict compares them with published seeds, a
     const rows = (await csv(page, 'run-curves')).filter(({ step }) => step === '12');
     const loss = (run: string) => Number(rows.find((row) => row.run === run)!.bits_per_byte);
     const verdict = page.locator('[data-verdict] p');
-    await verdict.filter({ hasText: /side the band of 5 seeds$/ }).waitFor();
+    await verdict.filter({ hasText: /; band: 5 seeds of figure \d+, at tuned settings$/ }).waitFor();
     const said = (await verdict.textContent())!.replace('−', '-');
-    const [, difference, where] =
-      /^LocAteR minus baseline at step 12: (\S+?)(?:·10\S*)? bits per byte, (in|out)side/.exec(said)!;
+    const [, difference] = /^LocAteR minus baseline at step 12, one seed: (\S+?)(?:·10\S*)? bits per byte;/.exec(said)!;
     const actual = loss('locater') - loss('none');
     expect(Math.sign(Number(difference))).toBe(Math.sign(actual));
-    const [left, width, at] = await verdict
-      .locator('.strip')
-      .evaluate((strip) => [
-        ...['x', 'width'].map((name) => Number(strip.querySelector('rect')!.getAttribute(name))),
-        Number(strip.querySelector('circle')!.getAttribute('cx')),
-      ]);
-    expect(where).toBe(at! < left! || at! > left! + width! ? 'out' : 'in');
+    const width = await verdict.locator('.strip rect').evaluate((band) => Number(band.getAttribute('width')));
+    expect(width).toBeGreaterThan(2);
     expect(errors).toEqual([]);
   }
 }, 120_000);

@@ -47,12 +47,12 @@ describe('the text of a comparison', () => {
     const spread: SeedSpread = { seeds: 5, steps: 1000, loss: [-0.02, 0.01], entropy: [0, 0.2] };
     const spreads = new Map([['locater', spread]]);
     expect(comparisonText([baseline, locater], spreads)).toBe(one + seeds);
-    const verdict = 'LocAteR minus baseline at step 50, the last that both have: −0.03 bits per byte';
-    const band = ' the band of 5 seeds';
+    const verdict = 'LocAteR minus baseline at step 50, the last that both have, one seed: −0.03 bits per byte';
+    const band = `; band: 5 seeds of ${referTo('published')}, at tuned settings`;
     expect(verdictsOf([baseline, locater], new Map())[0]!.text).toBe(verdict);
-    expect(verdictsOf([baseline, locater], spreads)[0]!.text).toBe(`${verdict}, outside${band}`);
+    expect(verdictsOf([baseline, locater], spreads)[0]!.text).toBe(`${verdict}${band}`);
     const [level] = verdictsOf([baseline, { ...locater, rows: baseline.rows }], spreads);
-    expect(level!.text).toBe(`LocAteR minus baseline at step 100: 0 bits per byte, inside${band}`);
+    expect(level!.text).toBe(`LocAteR minus baseline at step 100, one seed: 0 bits per byte${band}`);
   });
 
   test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {

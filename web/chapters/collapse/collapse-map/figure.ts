@@ -13,6 +13,7 @@ import { tableOfRows, type Table } from '../../../charts/table';
 import { makeTip, placeTip } from '../../../charts/mark-tip';
 import { child } from '../../../ui/dom';
 import { Frame, type Shape } from '../../../ui/frame';
+import { entryOf } from '../../../ui/registry';
 import {
   type Cell,
   type CollapseCells,
@@ -148,6 +149,9 @@ export class CollapseMapFigure implements Figure {
     const { plane } = known;
     const shown = this.shown(known);
     const marks = this.contourMarks(known);
+    const fates = fatesOf(shown, this.store.state.collapse_threshold);
+    const isBand = FATES.every((fate, at) => fate === 'both' || fates.includes(at));
+    this.frame.retitle(isBand ? entryOf(this.id).title : 'Which collapse, by mean and variance');
     yield;
     const isRegions = this.store.state.shade === 'regions';
     marks.push(

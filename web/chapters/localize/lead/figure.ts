@@ -63,7 +63,7 @@ function layoutOf(width: number, height: number): Layout {
   };
 }
 
-/** The positions that pass the signal, above the eigenspectrum, one attention matrix, and L against the variance. */
+/** The positions that pass the gradient, above the eigenspectrum, one attention matrix, and L against the variance. */
 export class LocalizationFigure implements Figure {
   readonly id = 'lead';
   readonly inputs = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;

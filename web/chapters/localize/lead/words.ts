@@ -171,7 +171,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 1,
     name: 'Small variance',
-    text: 'The eigenvalues are nearly equal: half of the positions pass the signal, the late ones.',
+    text: 'Squeeze the eigenvalues together: $L$ rises. Here half of the positions pass the gradient, the late ones.',
     state: { variance: OPENING.to },
     claim: ({ small }) =>
       small.localization > 0.45 && small.localization < 0.55 && Math.abs(small.rho_mean - 0.5) < 0.05,
@@ -182,7 +182,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     step: 2,
     name: 'Large variance',
     text:
-      'Each row attends to one key, and every position passes the signal rarely (mean of $\\rho$ {large.rho_mean}): ' +
+      'Each row attends to one key, and every position passes the gradient rarely (mean of $\\rho$ {large.rho_mean}): ' +
       'positions are alike.',
     state: { variance: OPENING.from },
     claim: ({ small, large }) =>
@@ -194,7 +194,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     step: 3,
     name: 'Mean near zero',
     text:
-      '<b>Without a mean the claim fails.</b> Below $\\xi/\\lambda = 2/(T-1)$, $\\xi = md$, all positions pass the signal ' +
+      '<b>Without a mean the claim fails.</b> Below $\\xi/\\lambda = 2/(T-1)$, $\\xi = md$, all positions pass the gradient ' +
       'at zero variance: $L$ = {fails.localization}, and a larger variance <em>raises</em> it.',
     state: { mean: 0.004, variance: 0.0001 },
     claim: ({ fails, limit }) => fails.localization < 0.01 && limit.localization > fails.localization,
@@ -216,7 +216,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     name: 'Almost no position passes',
     text:
-      'Every position is equally unlikely to carry the signal: the mean of $\\rho$ is {dead.rho_mean} and falls as ' +
+      'Every position is equally unlikely to pass the gradient: the mean of $\\rho$ is {dead.rho_mean} and falls as ' +
       '$1/\\sqrt{v}$, while $L$ stays at {dead.localization}, the same on every line.',
     state: { variance: 10000, measure: 'rho_mean' },
     claim: ({ dead, large, limit }) =>
@@ -238,7 +238,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     id: 'early',
     figure: 'lead',
     name: 'Early',
-    text: 'With a negative mean the first tokens carry the signal.',
+    text: 'With a negative mean the first tokens pass the gradient.',
     state: { mean: -0.25, variance: 0.001 },
     claim: ({ early }) => early.localization > 0.3,
   },
@@ -246,7 +246,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     id: 'late',
     figure: 'lead',
     name: 'Late',
-    text: 'With a small positive mean the last tokens carry the signal.',
+    text: 'With a small positive mean the last tokens pass the gradient.',
     state: { mean: 0.1, variance: 0.0001 },
     claim: ({ late }) => late.localization > 0.3,
   },
@@ -254,7 +254,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     id: 'middle',
     figure: 'lead',
     name: 'Middle',
-    text: 'With a very large mean the last tokens saturate, so that only the middle tokens pass the signal.',
+    text: 'With a very large mean the last tokens saturate, so that only the middle tokens pass the gradient.',
     state: { mean: 1, variance: 0.01 },
     claim: ({ middle }) => middle.localization > 0.3,
   },

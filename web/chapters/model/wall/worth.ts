@@ -20,7 +20,7 @@ export class HeadWorth {
   private root = child(document, '[data-worth]');
   private words = child(this.root, '[data-worth-words]');
   private grid = child<HTMLTableElement>(this.root, 'table');
-  private toggle = child<HTMLButtonElement>(this.root, '[data-action="ablate"]');
+  private toggle = child<HTMLButtonElement>(document, '[data-action="ablate"]');
   private restore = child<HTMLButtonElement>(this.root, '[data-action="restore"]');
   private all = child<HTMLButtonElement>(this.root, '[data-action="worth"]');
   /** The last answer, and the question of the state that it answers. */
