@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { largeFolder } from './large-folder.mjs';
-import { cellOf, writeReport } from './report.mjs';
+import { cellOf, spread, writeReport } from './report.mjs';
 import { watched } from './watched.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -130,6 +130,8 @@ const WAYS = {
 const host = await serve();
 const browser = await launch();
 const rows = [];
+/** Rows above the limit of memory. */
+const missed = [];
 try {
   for (const model of MODELS) {
     const { size, passages } = model;
@@ -140,6 +142,8 @@ try {
       }
       for (const [where, own] of Object.entries(turns)) {
         const cell = (value, digits) => cellOf(own.map(value), digits);
+        const { median } = spread(own.map(({ memory }) => memory));
+        if (median > LIMIT) missed.push(`${size} in ${where}: at most ${LIMIT} MB, found ${median.toFixed(0)} MB`);
         rows.push([
           `${size.toUpperCase()}, ${own[0].heads} heads`,
           `${passages}`,
@@ -179,6 +183,8 @@ try {
         `the sentence is answered and ${PREDICTED} layers are predicted.`,
     ],
   });
+  for (const message of missed) console.error(message);
+  if (missed.length > 0) process.exitCode = 1;
 } finally {
   await browser.close();
   host.close();

@@ -27,9 +27,15 @@ function repeated(measure) {
   return Array.from({ length: PAIRS }, measure);
 }
 
-function row(name, values, target) {
-  const { median, low, high } = spread(values);
-  rows.push([name, median.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, target, today()]);
+/** Rows of this run that miss their target. */
+const missed = [];
+
+/** A row with the median of its ratios, or another number for them, and a target such as "at least 2", or ''. */
+function row(name, values, target, told = spread(values).median) {
+  const { low, high } = spread(values);
+  rows.push([name, told.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, target, today()]);
+  if (target && told < Number(target.replace('at least ', '')))
+    missed.push(`${name} is ${told.toFixed(2)}, not ${target}`);
 }
 
 /** Rows that this machine cannot measure. */
@@ -54,29 +60,23 @@ function timings(command, ...args) {
 /** The least speed of WASM over that of native code with vectors of the same width. */
 const LEAST_SPEED = 0.6;
 
-/** Adds a row for each hot path, and returns those that are too slow in WASM. */
+/** Adds a row for each hot path. */
 function nativeAgainstWasm() {
   const script = fileURLToPath(new URL('bench-wasm.mjs', import.meta.url));
   const turns = repeated(() => ({
     native: timings(`${root}build/native/tests/eigenscope-bench`),
     wasm: timings('node', script, `${root}build/wasm/tests/eigenscope-bench.js`),
   }));
-  const slow = [];
   for (const name of Object.keys(turns[0].native)) {
     const least = (side) => Math.min(...turns.map((turn) => turn[side][name]));
     const speed = least('native') / least('wasm');
-    if (speed < LEAST_SPEED) slow.push(name);
-    const { low, high } = spread(turns.map(({ native, wasm }) => native[name] / wasm[name]));
-    rows.push([
-      ...[`speed of WASM over native: ${name}`, speed.toFixed(2)],
-      ...[`${low.toFixed(2)} to ${high.toFixed(2)}`, `at least ${LEAST_SPEED}`, today()],
-    ]);
+    const ratios = turns.map(({ native, wasm }) => native[name] / wasm[name]);
+    row(`speed of WASM over native: ${name}`, ratios, `at least ${LEAST_SPEED}`, speed);
   }
   notes.push(
     `Speeds of WASM over native are ratios of the shortest times of ${PAIRS} turns; the range is that of ` +
       'the ratios of single turns.',
   );
-  return slow;
 }
 
 /** Seconds in which `count` workers, each with its own instance, finish the same work each. */
@@ -328,7 +328,7 @@ async function trainingAgainstPeers() {
   row(tfjsRow, over('tfjs'), 'at least 5');
 }
 
-const slow = nativeAgainstWasm();
+nativeAgainstWasm();
 await oneAgainstTwoWorkers();
 await spectraAgainstMlMatrix();
 spectraAgainstNumpy();
@@ -342,7 +342,5 @@ writeReport('ratios', {
   rows,
   notes,
 });
-if (slow.length > 0) {
-  console.error(`WASM has less than ${LEAST_SPEED} of the native speed: ${slow.join(', ')}`);
-  process.exitCode = 1;
-}
+for (const message of missed) console.error(message);
+if (missed.length > 0) process.exitCode = 1;

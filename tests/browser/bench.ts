@@ -26,11 +26,12 @@ const busy: string[][] = [];
 const large: string[][] = [];
 const size: string[][] = [];
 
-/** A row of the table. */
+/** A row of the table; above its limit the test fails, after the table is written. */
 function row(what: string, values: number[], unit: string, limit = ''): string[] {
   const shown = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(unit === 's' ? 2 : 1));
   const { median, low, high } = spread(values);
   const range = values.length > 1 ? `${shown(low)} to ${shown(high)}` : '';
+  if (limit) expect.soft(median, what).toBeLessThanOrEqual(parseFloat(limit));
   return [what, `${shown(median)}${unit && ` ${unit}`}`, range, limit];
 }
 
@@ -289,8 +290,6 @@ test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
     row('memory of the page before (anonymous, its process)', [before], 'MB'),
     row('the most meanwhile', [most], 'MB', '300 MB'),
   );
-  expect.soft(first, 'seconds to the first heads').toBeLessThan(0.5);
-  expect.soft(seconds, 'seconds of the scan').toBeLessThan(11);
 });
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
@@ -326,7 +325,6 @@ test('what the main thread does, over fixed work', { timeout: 900_000 }, async (
     for (const [i, { what, limit }] of values.entries()) {
       const ratios = turns.map((turn) => turn[i]);
       busy.push(row(`${what}, over fixed work`, ratios, '', String(limit)));
-      expect.soft(spread(ratios).median, what).toBeLessThan(limit);
     }
   }
 });

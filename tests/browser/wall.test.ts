@@ -181,6 +181,7 @@ test('any column of the table is plotted against any other, and passages are lis
   const model = ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(folder, name));
   await openModel(page, model);
   await settled(page, 'scatter');
+  await page.locator('[data-axis="scatter_y"]').selectOption('induction');
   await page.locator('[data-axis="scatter_x"]').selectOption('duplicate_token');
   await page.waitForFunction(() => location.hash.includes('scatter_x=duplicate_token'));
   await expect.poll(() => caption(page, 'scatter')).toMatch(/^8 heads of .*Duplicate-token score:/);

@@ -9,15 +9,18 @@ export function makeTip(area: HTMLElement): HTMLElement {
 }
 
 /**
- * Shows a tip `below` pixels under a point of its area, on the side of the point that has more room and
- * within the area's width. All in the area's pixels.
+ * Shows a tip `below` pixels under a point of its area, or so far above it where it would end under the controls at the
+ * foot of the page, on the side of the point that has more room and within the area's width. All in the area's pixels.
  */
 export function placeTip(tip: HTMLElement, area: HTMLElement, x: number, y: number, below: number) {
   tip.hidden = false;
   const { clientWidth } = area;
   const room = clientWidth - tip.offsetWidth;
   const left = x > clientWidth / 2 ? x - tip.offsetWidth : x;
-  tip.style.transform = `translate(${Math.max(0, Math.min(left, room))}px, ${y + below}px)`;
+  const foot = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0;
+  const down = below + tip.offsetHeight;
+  const isLow = area.getBoundingClientRect().top + y + down > innerHeight - foot;
+  tip.style.transform = `translate(${Math.max(0, Math.min(left, room))}px, ${isLow ? y - down : y + below}px)`;
 }
 
 /** A mark or a point of a curve, in a chart's units, with what it says. */

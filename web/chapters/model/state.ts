@@ -74,7 +74,7 @@ const controls = {
     used: ({ ablation }) => ablation === 'predicted',
   }),
   scatter_x: text('Horizontal axis', { help: 'Column of the table of heads', default: 'previous_token' }),
-  scatter_y: text('Vertical axis', { help: 'Column of the table of heads', default: 'induction' }),
+  scatter_y: text('Vertical axis', { help: 'Column of the table of heads', default: 'sink' }),
   scatter_colour: text('Colour', { help: 'Column of the table of heads', default: 'layer' }),
   steps_column: text('Column over the steps', { help: 'Column of the table of heads', default: 'frobenius' }),
   spread: spreadControl,
