@@ -205,15 +205,25 @@ def types_of_references():
     return found
 
 
+# Model types whose GGUF files are of an architecture that is read as another type.
+ARCHITECTURES = {
+    "exaone": "exaone",
+    "glm_moe_dsa": "glm-dsa",
+    "internlm2": "internlm2",
+    "kimi_k2": "deepseek2",
+    "kimi_k25": "deepseek2",
+}
+
+
 def types_of_peers():
     """Model types of which a GGUF file is compared with llama.cpp."""
     with open(PEERS) as file:
         compared = re.findall(r"^  '?([\w-]+)'?: [A-Z_]+,$", file.read(), re.MULTILINE)
     with open(CONVERSIONS) as file:
         pairs = re.findall(r'\.name = "([\w-]+)",[^{}]*?\.model_type = "([\w-]+)"', file.read())
-    types = [[type] for name, type in pairs if name in compared]
+    types = {type for name, type in pairs if name in compared}
     assert types, "the table of GGUF's architectures must be found in " + CONVERSIONS
-    return types
+    return types | {type for type, name in ARCHITECTURES.items() if name in compared}
 
 
 def text_of(config, references):
@@ -241,8 +251,7 @@ def write_table(models):
     for name, (recognized, right) in sorted(results.items()):
         config = models[name]["config"]
         text = text_of(config, references) if recognized == "yes" else ""
-        types = types_of(config)
-        peer = "yes" if text and (types in peers or types[-1:] in peers) else ""
+        peer = "yes" if text and not peers.isdisjoint(types_of(config)) else ""
         rows.append(f"| {name} | {config.get('model_type', '')} | {recognized} | {right} | {text} | {peer} |")
     with open(DOCS, "w") as file:
         file.write(before + "<!--zoo-->\n" + "\n".join(rows) + "\n<!--/zoo-->" + after)
