@@ -41,7 +41,7 @@ test('all heads have a picture in the colour of their pattern, which enlarges un
 });
 
 test('on a phone the heads and what the chosen one does are there before its figure is in sight', async () => {
-  const [height, ahead] = [740, 200]; // a figure is computed so many pixels before it is in sight
+  const [height, ahead] = [720, 200]; // a figure is computed so many pixels before it is in sight
   const phone = { viewport: { width: 390, height }, settle: false };
   const { page } = await visit(browser, `${host.address}#model`, phone);
   const below = async () => (await page.locator('#figure-head-text').boundingBox())!.y;

@@ -48,7 +48,7 @@ describe('the text of a comparison', () => {
     const spreads = new Map([['locater', spread]]);
     expect(comparisonText([baseline, locater], spreads)).toBe(one + seeds);
     const verdict = 'LocAteR minus baseline at step 50, the last that both have, one seed: −0.03 bits per byte';
-    const band = `; band: 5 seeds of ${referTo('published')}, at tuned settings`;
+    const band = `; band: 5 seeds of ${referTo('published')}`;
     expect(verdictsOf([baseline, locater], new Map())[0]!.text).toBe(verdict);
     expect(verdictsOf([baseline, locater], spreads)[0]!.text).toBe(`${verdict}${band}`);
     const [level] = verdictsOf([baseline, { ...locater, rows: baseline.rows }], spreads);

@@ -102,7 +102,8 @@ export class PositionsPanel extends Panel {
     });
     marks.index.textContent = `L = ${short(head.localization)}`;
     const rest = [
-      !scene.isMoving && `m = ${short(mean)}, v = ${short(variance)}`,
+      // The matrix beside is then that of a trained head, this row is not.
+      !scene.isMoving && `${scene.ofHead ? 'random head, ' : ''}m = ${short(mean)}, v = ${short(variance)}`,
       showsAll(scene.state) && `attention entropy ${short(meanEntropy(head))}`,
     ];
     marks.rest.textContent = box.width < NARROW ? '' : rest.filter(Boolean).join(', ');

@@ -280,9 +280,12 @@ export class SpectrumPanel extends Panel {
     return densityOf(real, places).filter((it) => Math.abs(it.x) <= 1.001 * this.range);
   }
 
+  /** Down to zero at the ends of the axis, which may cut it. */
   private densityPath(values: readonly Complex[]): string {
     const { x, y } = this.own!;
-    return pathOf(this.densityOf(values).map((it) => [x.apply(it.x), y.apply(it.y)] as const));
+    const curve = this.densityOf(values);
+    const ends = [curve[0], curve[curve.length - 1]].map((it) => ({ x: it.x, y: 0 }));
+    return pathOf([ends[0], ...curve, ends[1]].map((it) => [x.apply(it.x), y.apply(it.y)] as const));
   }
 
   /** What the curve and the eigenvalues say. */

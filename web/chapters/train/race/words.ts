@@ -171,7 +171,7 @@ export function verdictsOf(runs: readonly JudgedRun[], spreads: ReadonlyMap<stri
     const at = `step ${count(step)}${isLast ? '' : ', the last that both have'}`;
     const spread = spreads.get(run.kind);
     // Their rate, steps and text are others, so that the run is not judged by them.
-    const band = spread ? `; band: ${spread.seeds} seeds of ${referTo('published')}, at tuned settings` : '';
+    const band = spread ? `; band: ${spread.seeds} seeds of ${referTo('published')}` : '';
     const text = `${run.name} minus baseline at ${at}, one seed: ${signed(loss)} bits per byte${band}`;
     return [{ kind: run.kind, loss, text, ...(spread && { band: spread.loss }) }];
   });
