@@ -1212,6 +1212,47 @@ void add(SafetensorsWriter& file, const std::string& name, const std::string& dt
 
 }  // namespace
 
+TEST_CASE("layers of linear attention beside latent keys without positions are left out by name") {
+  const auto file_with = [](bool linear) {
+    SafetensorsWriter file;
+    const std::string attention = "model.layers.1.self_attn.";
+    add(file, "model.layers.1.input_layernorm.weight", "F32", 1, 1, kWidth);
+    add(file, attention + "kv_a_proj_with_mqa.weight", "F32", 2, 5, kWidth);
+    add(file, attention + "kv_a_layernorm.weight", "F32", 3, 1, 3);
+    add(file, attention + "kv_b_proj.weight", "F32", 4, 10, 3);
+    add(file, attention + "q_proj.weight", "F32", 7, 8, kWidth);
+    for (const std::string name : {"q_proj", "k_proj", "v_proj", "q_conv1d"}) {
+      if (linear) add(file, "model.layers.0.self_attn." + name + ".weight", "F32", 8, 6, kWidth);
+    }
+    return open(file.bytes());
+  };
+  const auto kimi = [](const std::string& more) {
+    return Config::parse(
+        two_heads("kimi_linear", R"(,"linear_attn_config":{"head_dim":3})" + more));
+  };
+  const Config config = kimi(R"(,"mla_use_nope":true)");
+  HeadScan scan(file_with(true), &config, {.offset = {3}});
+  REQUIRE(scan.plan().size() == 1);
+  CHECK(scan.plan()[0].family->name == "Kimi Linear");
+  CHECK(scan.plan()[0].tensors.layer == 1);
+  REQUIRE(scan.notes().size() == 1);
+  CHECK_THAT(scan.notes()[0], ContainsSubstring("layer 0"));
+  const std::vector<HeadFactors> heads = read_all(scan);
+  // At offset 0 nothing turns in DeepSeek V3.
+  const Config other = Config::parse(two_heads("deepseek_v3"));
+  HeadScan plain(file_with(false), &other, {});
+  const std::vector<HeadFactors> same = read_all(plain);
+  REQUIRE(heads.size() == 2);
+  REQUIRE(same.size() == 2);
+  for (std::size_t head = 0; head < 2; ++head) {
+    const Eigen::MatrixXd w = heads[head].query * heads[head].key.transpose();
+    CHECK((same[head].query * same[head].key.transpose()).isApprox(w, 1e-12));
+  }
+  const Config silent = kimi("");
+  CHECK_THAT(failure_of([&] { HeadScan(file_with(true), &silent, {.offset = {3}}); }).message,
+             ContainsSubstring("mla_use_nope"));
+}
+
 TEST_CASE("latent attention: queries and keys are products with the compressions of the tokens") {
   // Two heads of 2 coordinates without positions and 2 that turn, with values of width 3.
   constexpr int kQueryRank = 5, kKeyRank = 3, kHead = 4, kOwn = 2, kStride = 5;

@@ -25,7 +25,7 @@ constexpr std::array kFamilies{
     llama4(), cohere(), cohere2(), cohere2_moe(), llava(), mllama(), jamba(), mixtral(),
     qwen3_moe(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
     granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(),
-    hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(),
+    hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(), kimi_linear(),
     deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
     falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
     glm4(), glm4_moe(), glm_vision(), eurobert(), hy3(), dots1(), with_own_base(), step3p7(), ernie45(), minicpm_v(),

@@ -50,6 +50,8 @@ struct AttentionNames {
   std::string_view query_weight = {};  ///< or the weight of all, where they are fused
   std::string_view key_weight = {};    ///< empty where it is fused
   std::string_view query_gain = {};    ///< of the norm before the projections
+  /// Keys of layers of linear attention whose queries have the name of `query_weight`: these are left out; empty: none.
+  std::string_view linear_key = {};
   std::string_view key_gain = {};      ///< of the tokens of that stack, where they come from a norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};

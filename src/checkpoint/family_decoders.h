@@ -824,6 +824,16 @@ constexpr Family latent_keys() {
   return row;
 }
 
+/// Kimi Linear: latent attention without positions in some layers, linear attention in the others.
+constexpr Family kimi_linear() {
+  Family row = heads_only(variant(latent_keys(), "Kimi Linear", " kimi_linear "),
+                          " self_attn.o_proj post_attention_layernorm ");
+  row.neutral_keys = " use_mla linear_attn_config ";
+  row.rotary = {.chosen = {"mla_use_nope", "false"}, .unchosen = " true "};
+  row.attentions[0].linear_key = "layers.{n}.self_attn.k_proj.weight";
+  return row;
+}
+
 // DeepSeek's mixtures with heads of their own, as DeepSeek-OCR has.
 constexpr Family deepseek_heads() {
   Family row =

@@ -78,7 +78,10 @@ Prefixes find_layers(const Family& family, const AttentionNames& names, const Te
       if (pattern.empty()) continue;
       const auto place = match_name(pattern, name);
       if (!place || (family.exact && !place->prefix.empty())) continue;
-      prefixes[place->prefix].insert(place->layer);
+      const auto& [prefix, layer] = *place;
+      const bool is_linear =
+          !names.linear_key.empty() && tensors.contains(full_name(prefix, names.linear_key, layer));
+      if (!is_linear) prefixes[prefix].insert(layer);
     }
   }
   return prefixes;
@@ -379,7 +382,8 @@ void remove_weights(const FamilyMatch& match, Tensors& tensors) {
   };
   for (const AttentionNames& names : match.family->attentions) {
     std::erase_if(tensors, [&](const auto& tensor) {
-      return is_taken(names.query_weight, tensor.first) || is_taken(names.key_weight, tensor.first);
+      return is_taken(names.query_weight, tensor.first) ||
+             is_taken(names.key_weight, tensor.first) || is_taken(names.linear_key, tensor.first);
     });
   }
 }

@@ -236,7 +236,7 @@ void LayerRest::mix_passages() {
   Index column = 0;
   for (std::size_t k = first; k < end; ++k) {
     const Index length = tokens_[k].cols();
-    running_.add([this, k, column, length, &read = has_heads ? read_[k] : none] {
+    running_.add([this, column, length, &read = has_heads ? read_[k] : none] {
       states_.middleCols(column, length) =
           (*stored_.mixer)(hidden_.middleCols(column, length), read);
       return length;
