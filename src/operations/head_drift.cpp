@@ -138,6 +138,7 @@ struct HeadDriftResult {
   std::vector<MeasureDrift> measures;
   std::vector<std::string> excluded;
   bool text = true;
+  std::vector<std::string> notes = {};
 };
 
 void describe(ResultFields& out, const HeadDriftResult& result) {
@@ -148,6 +149,7 @@ void describe(ResultFields& out, const HeadDriftResult& result) {
   out.texts("excluded", result.excluded, {"head", static_cast<Index>(result.excluded.size())},
             "heads with NaN or infinite weights in one of the checkpoints, which are omitted");
   for (const std::string& head : result.excluded) out.note("left out " + head);
+  for (const std::string& note : result.notes) out.note(note);
 }
 
 /// Both models on the same passages.
@@ -235,7 +237,7 @@ class HeadDriftJob {
     return text_ ? (heads + text_->progress()) / 2 : heads;
   }
   HeadDriftResult result() const {
-    HeadDriftResult result{{}, measures_, excluded_, text_.has_value()};
+    HeadDriftResult result{{}, measures_, excluded_, text_.has_value(), notes()};
     if (!measures_.empty()) result.heads = pairs_;
     return result;
   }
@@ -259,6 +261,22 @@ class HeadDriftJob {
                                 std::to_string(original_->total_heads()) + " in " +
                                 std::to_string(original_->plan().size()));
     }
+  }
+
+  /// Those of both scans, and whether their weights mean the same.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = original_->notes();
+    for (const std::string& note : changed_->notes()) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+        notes.push_back("of `changed`: " + note);
+      }
+    }
+    const auto family_of = [](const HeadScan& scan) { return scan.plan().front().family->name; };
+    if (family_of(*original_) != family_of(*changed_)) {
+      notes.push_back("the checkpoints are of two families, " + std::string(family_of(*original_)) +
+                      " and " + std::string(family_of(*changed_)));
+    }
+    return notes;
   }
 
   /// Reads the next head of both; multiply-adds that it takes.

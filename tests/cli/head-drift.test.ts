@@ -236,3 +236,25 @@ test('checkpoints with other heads are refused', () => {
   expect(run('head-drift', {}, small).stderr).toContain('--changed must be given');
   expect(run('head-drift', { changed: join(folder, 'none.gguf') }, small).stderr).toContain('no such file');
 });
+
+test('notes of both checkpoints are told, and that they are of two families', () => {
+  const shape = [8, 8];
+  const layer = (query: string, key: string) =>
+    safetensorsOf({ [query]: { shape, value: noise(1) }, [key]: { shape, value: noise(2) } });
+  const files = {
+    bert: layer('encoder.layer.0.attention.self.query.weight', 'encoder.layer.0.attention.self.key.weight'),
+    foo: layer('model.layers.0.self_attn.q_proj.weight', 'model.layers.0.self_attn.k_proj.weight'),
+  };
+  const [model, changed] = Object.entries(files).map(([type, tensors]) => {
+    const path = join(folder, type);
+    mkdirSync(path);
+    writeFileSync(join(path, 'model.safetensors'), tensors);
+    const config = { model_type: type, hidden_size: 8, num_attention_heads: 2, num_hidden_layers: 1 };
+    writeFileSync(join(path, 'config.json'), JSON.stringify(config));
+    return path;
+  });
+  const { status, stderr } = run('head-drift', { changed }, model!);
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/of `changed`: the conventions of the model are not known: .*'foo'/);
+  expect(stderr).toContain('the checkpoints are of two families, BERT and LLaMA');
+});
