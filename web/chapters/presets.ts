@@ -42,12 +42,18 @@ export function valueText(path: string): string {
 
 const STAMPS: Record<Stamp, string> = { holds: 'holds', half: 'half holds', fails: 'fails', open: 'open' };
 
-/** What the numbers of a lab say of its source's claim, as HTML; '' for a figure that is no lab. */
-export function stampHtml(id: FigureId): string {
+/**
+ * What the numbers of a lab say of its source's claim, as HTML; '' for a figure that is no lab. `named` adds the presets in
+ * which the claim fails where it half holds.
+ */
+export function stampHtml(id: FigureId, named = false): string {
   const lab = LABS.find(({ figure }) => figure === id);
   if (!lab) return '';
-  const stamp = stampOf(lab.presets, values.uses as Record<string, unknown>);
-  return `<span class="stamp" data-stamp="${stamp}">Source’s claim: <b>${STAMPS[stamp]}</b></span>`;
+  const measured = values.uses as Record<string, unknown>;
+  const stamp = stampOf(lab.presets, measured);
+  const failing = lab.presets.filter(({ source, claim }) => source === 'fails' && claim(measured));
+  const where = named && stamp === 'half' ? `; fails: ${failing.map(({ name }) => `“${name}”`).join(', ')}` : '';
+  return `<span class="stamp" data-stamp="${stamp}">Source’s claim: <b>${STAMPS[stamp]}</b>${where}</span>`;
 }
 
 /** Where the tour of a chapter ends: a place of the page and what the link to it says. */

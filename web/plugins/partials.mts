@@ -132,7 +132,7 @@ function figureOf(tables: Tables, element: Found, all: Replacements): string {
   const figure = `<figure id="figure-${id}" class="figure"${style} aria-labelledby="title-${id}">
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
-      ${tables.stampHtml(id)}
+      ${tables.stampHtml(id, true)}
       ${tools === undefined ? '' : `<div class="tools">${tools}</div>`}
     </div>
     ${tables.presetsHtml(id)}
