@@ -66,7 +66,7 @@ test('with another model open no caption names the sample, and the sentences abo
   const [weights, config] = trainedModel();
   await openModel(page, [weights, config]);
   await expect.poll(captions).not.toContain('MiniLM');
-  expect(await captions()).toContain('open model');
+  expect(await captions()).toContain('Eigenvalues off the horizontal axis');
   await expect.poll(() => diagnosis.textContent()).not.toContain('of 72 heads');
 });
 
