@@ -122,14 +122,15 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
                                         bool look_beside) {
   if (!config_path.empty()) return open_source(config_path);
   if (!look_beside || !is_file(weights)) return nullptr;
-  // PEFT saves adapter_model.safetensors. Mistral and Meta publish weights with params.json.
-  const bool is_adapter = weights.filename().string().starts_with("adapter_model.");
-  for (const char* const name :
-       {is_adapter ? "adapter_config.json" : "config.json", "params.json"}) {
-    const fs::path beside = weights.parent_path() / name;
-    if (is_file(beside)) return std::make_shared<FileSource>(beside.string());
-  }
-  return nullptr;
+  const std::string file = weights.filename().string();
+  const auto beside = [&](const char* name) {
+    const fs::path path = weights.parent_path() / name;
+    return is_file(path) ? std::make_shared<FileSource>(path.string()) : nullptr;
+  };
+  if (file.starts_with("adapter_model.")) return beside("adapter_config.json");  // as PEFT saves it
+  const auto config = beside("config.json");
+  // Mistral and Meta publish consolidated weights with params.json.
+  return config == nullptr && file.starts_with("consolidated.") ? beside("params.json") : config;
 }
 
 bool holds_weights(const fs::path& folder) {

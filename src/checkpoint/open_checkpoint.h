@@ -43,8 +43,8 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open);
 /// has nothing beside it; a GGUF file, with the other parts beside it where it is one of several; a file
 /// of torch.save; the *.safetensors.index.json or pytorch_model.bin.index.json of a sharded one, beside
 /// which its shards lie; or a folder with weights (weights_among). The config is `config_path` when that is not
-/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, or else
-/// a params.json, if there is one and `look_beside` is true. Throws FormatError, naming the path, the tensor or the key, when something
+/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, or, beside
+/// consolidated weights (consolidated.*), the params.json, if there is one and `look_beside` is true. Throws FormatError, naming the path, the tensor or the key, when something
 /// is missing, ambiguous or malformed; for a file of another format, and for a folder whose largest file is one, the
 /// message names the format.
 CheckpointFiles find_files(const std::string& path, const std::string& config_path = "",

@@ -295,6 +295,10 @@ test('a params.json beside weights without a config.json has the base of their p
   writeFileSync(join(path, 'params.json'), JSON.stringify({ ...keys, yarn: { factor: 4 } }));
   const refused = run('heads', { model_type: 'llama2.c', offset: 7 }, path);
   expect(refused.stderr).toContain('yarn: it must be null');
+  // Other files beside it have their own.
+  const gguf = join(path, 'model.gguf');
+  writeFileSync(gguf, llamaGguf());
+  expect(json('heads', {}, gguf).heads).toHaveLength(2);
 });
 
 test('an unrecognized architecture is read by a mapping', () => {
