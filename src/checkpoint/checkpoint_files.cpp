@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "checkpoint/adapter.h"
+#include "checkpoint/config_part.h"
 #include "checkpoint/dequantized.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/gguf.h"
@@ -155,16 +156,15 @@ void declare_type(Config& config, const std::string& type) {
     throw InvalidArgument("model_type", "be one that docs/checkpoints.md lists for a family",
                           "found '" + shown_name(type) + "'");
   }
-  constexpr std::array<const char*, 2> kKeys{"model_type", "text_config.model_type"};
-  for (const char* const key : kKeys) {
+  for (const char* const key : kTextTypePaths) {
     const std::string own = config.value(key);
     if (!is_known_type(own) || own == type) continue;
     throw InvalidArgument(
         "model_type", "be omitted where config.json has one that is known",
         "'" + std::string(key) + "' in " + config.name() + " is '" + shown_name(own) + "'");
   }
-  for (const char* const key : kKeys) {
-    if (key == kKeys.front() || config.has(key)) config.set_text(key, type);
+  for (const char* const key : kTextTypePaths) {
+    if (key == kTextTypePaths.front() || config.has(key)) config.set_text(key, type);
   }
 }
 

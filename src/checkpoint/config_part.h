@@ -27,6 +27,9 @@ inline constexpr std::array<const char*, 5> kTypePaths{
     "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
     "vision_config.model_type"};
 
+/// Those of a model of text, alone or as a part.
+inline constexpr std::array<const char*, 2> kTextTypePaths{"model_type", "text_config.model_type"};
+
 /// Throws FormatError naming an object of config.json for a part of a model, such as "text_config", that is none.
 void check_parts(const Config* config);
 

@@ -52,7 +52,7 @@ struct AttentionNames {
   std::string_view query_gain = {};    ///< of the norm before the projections
   /// Keys of layers of linear attention whose queries have the name of `query_weight`: these are left out; empty: none.
   std::string_view linear_key = {};
-  std::string_view key_gain = {};      ///< of the tokens of that stack, where they come from a norm
+  std::string_view key_gain = {};  ///< of the tokens of that stack, where they come from a norm
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   bool always_head_normed = false;   ///< no model of the row is without these norms

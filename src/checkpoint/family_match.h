@@ -58,6 +58,9 @@ struct FamilyMatch {
   /// Why the conventions of the family may not be those of the model, such as "'model_type' in config.json is 'new'",
   /// which the row does not list; empty where they are.
   std::string unknown = {};
+  /// Why the logits are not known though the names and layout of the weights are, as of those that a mapping names;
+  /// empty where they are.
+  std::string unknown_logits = {};
   /// Whether config.json has a model type, be it known or not.
   bool typed = false;
 };

@@ -91,8 +91,7 @@ std::string note_of_beyond(const StackMatch& stack) {
          "' in config.json are left out, as the model does not run them";
 }
 
-std::string note_of_unknown(const FamilyMatch& part, bool mapped) {
-  if (mapped) return "localization, rho_mean and logit_bound are null: " + part.unknown;
+std::string note_of_unknown(const FamilyMatch& part) {
   return "the conventions of the model are not known: " + part.unknown +
          "; W is W_Q W_K^T of the stored weights, and what depends on the scale of the logits "
          "(localization, rho_mean, logit_bound) is null";
@@ -112,7 +111,10 @@ void note_part(const FamilyMatch& part, const Safetensors& file, const Config* c
   if (part.stacks.front().names->query_weight.ends_with(".original")) {
     notes.push_back("adapters of tasks are left out: weights are those of no task");
   }
-  if (!part.unknown.empty()) notes.push_back(note_of_unknown(part, mapped));
+  if (!part.unknown.empty()) notes.push_back(note_of_unknown(part));
+  if (!part.unknown_logits.empty()) {
+    notes.push_back("localization, rho_mean and logit_bound are null: " + part.unknown_logits);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "checkpoint/head_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -51,7 +50,7 @@ class StackPlanner {
   std::vector<LayerPlan> plan() {
     check_layout();
     const std::vector<HeadGrid> grids = head_grids(shapes_, keys_, settings_, part_, stack_);
-    if (!part_.unknown.empty() && !settings_.mapping) check_certain();
+    if (!part_.unknown.empty()) check_certain();
     if (settings_.fold_gains) check_norms(part_, stack_, keys_);
     std::vector<LayerPlan> plan;
     for (std::size_t k = 0; k < grids.size(); ++k) {
@@ -67,11 +66,10 @@ class StackPlanner {
       if (family_->latent() && layer.key.latent.empty()) {
         latent = {width - static_cast<int>(rotary.turned), width};
       }
-      plan.push_back({family_, foldable(layer), stack_.name,
-                      static_cast<int>(shapes_.width_of(layer.query)), width,
-                      static_cast<int>(grid.heads), static_cast<int>(grid.key_heads), rotary,
-                      logit_scale_of(grid), part_.unknown.empty(), has_same_tokens(layer),
-                      is_normed(layer), latent});
+      plan.push_back(
+          {family_, foldable(layer), stack_.name, static_cast<int>(shapes_.width_of(layer.query)),
+           width, static_cast<int>(grid.heads), static_cast<int>(grid.key_heads), rotary,
+           logit_scale_of(grid), knows_logits(), has_same_tokens(layer), is_normed(layer), latent});
     }
     return plan;
   }
@@ -143,7 +141,7 @@ class StackPlanner {
 
   /// Refuses one tensor of queries and keys whose rows may be in another order.
   void check_layout() const {
-    if (part_.unknown.empty() || settings_.mapping || !family_->fused()) return;
+    if (part_.unknown.empty() || !family_->fused()) return;
     if (family_->layout_by_shape && !part_.typed) return;
     refuse_item(stack_.layers.front().query.weight,
                 {"the order of queries, keys and values in one tensor must be known: it has the "
@@ -196,13 +194,15 @@ class StackPlanner {
     return layer.key_layer == layer.layer && !stack_.names->cross;
   }
 
+  bool knows_logits() const { return part_.unknown.empty() && part_.unknown_logits.empty(); }
+
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
     const std::string_view bare = family_->bare_norms_key;
     // Such a factor multiplies W, and not the biases.
     const bool biased = !layer.query.bias.empty() || !layer.key.bias.empty();
     if (biased && !family_->input_factor_key.empty()) return false;
-    return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
+    return knows_logits() && (before || !layer.input_gain.empty()) &&
            layer.query.norm_gain.empty() && layer.key.norm_gain.empty() &&
            (bare.empty() || keys_.is_off(bare));
   }
@@ -226,16 +226,13 @@ class StackPlanner {
   const StackMatch& stack_;
 };
 
-/// Where config.json has the type of the weights that a mapping names.
-constexpr std::array kTypeKeys{"model_type", "text_config.model_type"};
-
-/// Why the logits of mapped weights are not known; empty where the model type says their scale.
-std::string unknown_of_mapping(const FamilyMatch& mapped, const Safetensors& file,
-                               const Config* config) {
+/// FamilyMatch::unknown_logits of mapped weights, whose scale a known model type says.
+std::string unknown_logits_of(const FamilyMatch& mapped, const Safetensors& file,
+                              const Config* config) {
   if (has_unknown_head_norm(mapped, file.tensors())) {
     return "the file has a norm of queries or keys that the mapping does not name";
   }
-  for (const char* const key : kTypeKeys) {
+  for (const char* const key : kTextTypePaths) {
     const auto type = config == nullptr ? std::nullopt : config->text(key);
     if (type && is_known_type(*type)) return {};
   }
@@ -246,7 +243,7 @@ std::string unknown_of_mapping(const FamilyMatch& mapped, const Safetensors& fil
 /// Refuses a mapping whose gain or scale is not as in the rows of the model type.
 void check_mapping(const Mapping& mapping, const Config* config, bool fold_gains) {
   if (config == nullptr) return;
-  for (const char* const key : kTypeKeys) {
+  for (const char* const key : kTextTypePaths) {
     const auto type = config->text(key);
     if (!type) continue;
     for (const Family& family : families()) {
@@ -271,7 +268,7 @@ std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
     check_mapping(*settings.mapping, config, settings.fold_gains);
     FamilyMatch mapped =
         match_tensors(family_of(*settings.mapping), file.tensors(), config, file.name());
-    mapped.unknown = unknown_of_mapping(mapped, file, config);
+    mapped.unknown_logits = unknown_logits_of(mapped, file, config);
     return {std::move(mapped)};
   }
   return match_families(file.tensors(), config, file.name());
@@ -337,7 +334,7 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   for (const FamilyMatch& part : parts) {
     const bool gains =
         settings.fold_gains && (!settings.mapping || !settings.mapping->gain.empty());
-    Claims claims{gains, !settings.offset.is_none(), part.unknown.empty() || settings.mapping};
+    Claims claims{gains, !settings.offset.is_none(), part.unknown.empty()};
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys = part_keys(config, stack.part, !part.is_other);
       check_keys(keys, {*part.family, stack, 0}, {false, false, false});
