@@ -124,6 +124,7 @@ test('a model of a family that reads no text says which do', async () => {
     picked('tokenizer.json', readFileSync(join(checkpoint, 'tokenizer.json'))),
   ]);
   await page.locator('[data-no-text]', { hasText: 'This model cannot be run on text' }).waitFor();
+  await page.locator('[data-action="ablate"]').waitFor({ state: 'hidden' });
   expect(await page.locator('#figure-head-text').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-picks] button').filter({ visible: true }).count()).toBe(0);
   expect(errors).toEqual([]);

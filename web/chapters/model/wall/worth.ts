@@ -93,7 +93,7 @@ export class HeadWorth {
     const { state } = this.store;
     const off = placesIn(state.ablate);
     const { measurements } = this;
-    this.root.hidden = !measurements.readsText;
+    this.root.hidden = this.toggle.hidden = !measurements.readsText;
     const name = placeName(this.checkpoints.head(state.head));
     const isOff = off.has(this.place());
     this.toggle.textContent = `${isOff ? 'Switch on' : 'Switch off'} ${name}`;
