@@ -8,7 +8,7 @@ import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
 import { localizePresets } from './localize/lead/words';
 import type { Preset } from './shared/preset';
-import { stampOf, type Stamp } from './uses/lab';
+import { judged, stampOf, type Stamp } from './uses/lab';
 import { LABS } from './uses/labs';
 import { VIEWS, type ViewName } from './views';
 
@@ -44,15 +44,19 @@ const STAMPS: Record<Stamp, string> = { holds: 'holds', half: 'half holds', fail
 
 /**
  * What the numbers of a lab say of its source's claim, as HTML; '' for a figure that is no lab. `named` adds the presets in
- * which the claim fails where it half holds.
+ * which the claim fails or is open, where it half holds.
  */
 export function stampHtml(id: FigureId, named = false): string {
   const lab = LABS.find(({ figure }) => figure === id);
   if (!lab) return '';
   const measured = values.uses as Record<string, unknown>;
-  const stamp = stampOf(lab.presets, measured);
-  const failing = lab.presets.filter(({ source, claim }) => source === 'fails' && claim(measured));
-  const where = named && stamp === 'half' ? `; fails: ${failing.map(({ name }) => `“${name}”`).join(', ')}` : '';
+  const presets = judged(lab.presets, measured);
+  const stamp = stampOf(presets, measured);
+  const others = (['fails', 'open'] as const).map((verdict) => {
+    const names = presets.filter(({ source }) => source === verdict).map(({ name }) => `“${name}”`);
+    return names.length > 0 ? `; ${STAMPS[verdict]}: ${names.join(', ')}` : '';
+  });
+  const where = named && stamp === 'half' ? others.join('') : '';
   return `<span class="stamp" data-stamp="${stamp}">Source’s claim: <b>${STAMPS[stamp]}</b>${where}</span>`;
 }
 

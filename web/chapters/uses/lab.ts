@@ -75,15 +75,21 @@ export function rowWith<R extends object>(rows: readonly R[], wanted: Partial<R>
 /** A preset of the figure of a lab; without a state it is that of the chapter's defaults. */
 export type LabPreset<Measured> = Omit<Preset<Values, Record<string, Measured>>, 'figure' | 'state'> & {
   state?: Partial<Values>;
-  /** What the claim of the sentence, where the numbers support it, means for the source's: none for a claim of ours. */
-  source?: 'holds' | 'fails';
+  /** What the claim of the sentence, where the numbers support it, means for the source's: open where they do not resolve it, none for a claim of ours. */
+  source?: 'holds' | 'fails' | 'open';
 };
 
 /** What the numbers of a lab mean for its source's claim. */
 export type Stamp = 'holds' | 'half' | 'fails' | 'open';
 
-/** From the numbers of the presets: half where the claim holds in one of their states and fails in another. */
+/** The presets whose numbers say something of the source's claim. */
+export function judged<Measured>(presets: readonly LabPreset<Measured>[], values: Record<string, Measured>) {
+  return presets.filter(({ source, claim }) => source && claim(values));
+}
+
+/** From the numbers of the presets: half where the claim holds in one of their states and not in another. */
 export function stampOf<Measured>(presets: readonly LabPreset<Measured>[], values: Record<string, Measured>): Stamp {
-  const verdicts = new Set(presets.flatMap(({ source, claim }) => (source && claim(values) ? [source] : [])));
-  return verdicts.size === 2 ? 'half' : ([...verdicts][0] ?? 'open');
+  const verdicts = new Set(judged(presets, values).map(({ source }) => source));
+  if (verdicts.has('holds')) return verdicts.size > 1 ? 'half' : 'holds';
+  return verdicts.has('fails') ? 'fails' : 'open';
 }
