@@ -190,15 +190,17 @@ void print_result(std::ostream& out, const Operation& operation, const Job& job,
     job.write(columns);
     if (operation.rows == nullptr ? columns.any() : columns.any_row()) return columns.write(out);
   }
-  const Json json = json_of(job);
+  Json json = json_of(job);
   if (csv) {
     return write_csv(
         out, scalars_of(operation.rows == nullptr ? Json::array({json}) : json[operation.rows]));
   }
-  Json marked = Json::object();
-  if (!error.empty()) marked["error"] = error;
-  marked.update(json);
-  out << write_json(marked) << '\n';
+  if (!error.empty()) {
+    Json marked{{"error", error}};
+    marked.update(json);
+    json = std::move(marked);
+  }
+  out << write_json(json) << '\n';
 }
 
 }  // namespace eigenscope::cli

@@ -8,6 +8,11 @@ export function makeTip(area: HTMLElement): HTMLElement {
   return tip;
 }
 
+/** Pixels of the controls at the foot of the page, which lie over it. */
+export function footOfPage(): number {
+  return parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0;
+}
+
 /**
  * Shows a tip `below` pixels under a point of its area, or so far above it where it would end under the controls at the
  * foot of the page, on the side of the point that has more room and within the area's width. All in the area's pixels.
@@ -17,9 +22,8 @@ export function placeTip(tip: HTMLElement, area: HTMLElement, x: number, y: numb
   const { clientWidth } = area;
   const room = clientWidth - tip.offsetWidth;
   const left = x > clientWidth / 2 ? x - tip.offsetWidth : x;
-  const foot = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0;
   const down = below + tip.offsetHeight;
-  const isLow = area.getBoundingClientRect().top + y + down > innerHeight - foot;
+  const isLow = area.getBoundingClientRect().top + y + down > innerHeight - footOfPage();
   tip.style.transform = `translate(${Math.max(0, Math.min(left, room))}px, ${isLow ? y - down : y + below}px)`;
 }
 

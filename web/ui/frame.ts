@@ -1,6 +1,7 @@
 import type { Provenance } from '../charts/provenance';
 import type { Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/format';
+import { footOfPage } from '../charts/mark-tip';
 import type { Table } from '../charts/table';
 import { child } from './dom';
 import { figureMenu } from './figure-menu';
@@ -106,9 +107,8 @@ export class Frame {
   }
 
   private measured(): [width: number, top: number, foot: number] {
-    const { scrollPaddingBottom } = getComputedStyle(document.documentElement);
     const { top } = this.chart.getBoundingClientRect();
-    return [this.chart.clientWidth, top + scrollY, parseFloat(scrollPaddingBottom) || 0];
+    return [this.chart.clientWidth, top + scrollY, footOfPage()];
   }
 
   /** Gives the figure another name than the registry's, also where it is folded; its number stays. */

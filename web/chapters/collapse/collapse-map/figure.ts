@@ -149,8 +149,8 @@ export class CollapseMapFigure implements Figure {
     const { plane } = known;
     const shown = this.shown(known);
     const marks = this.contourMarks(known);
-    const fates = fatesOf(shown, this.store.state.collapse_threshold);
-    const isBand = FATES.every((fate, at) => fate === 'both' || fates.includes(at));
+    const fates = seenFates(shown, this.store.state.collapse_threshold);
+    const isBand = (['rank', 'alive', 'entropy'] as const).every((fate) => fates.includes(fate));
     this.frame.retitle(isBand ? entryOf(this.id).title : 'Which collapse, by mean and variance');
     yield;
     const isRegions = this.store.state.shade === 'regions';
@@ -273,10 +273,8 @@ export class CollapseMapFigure implements Figure {
     const [least, most] = rangeOf(localization ?? []);
     const entries: Entry[] = [];
     if (shade === 'regions') {
-      const seen = new Set(fatesOf(shown, threshold));
-      const fates = [...FATES].reverse().filter((fate) => seen.has(FATES.indexOf(fate)));
       entries.push(
-        ...fates.map((fate): Entry => ({
+        ...seenFates(shown, threshold).map((fate): Entry => ({
           text: `${FATE_NAMES[fate]}${fate === 'alive' ? `: residual and entropy at least ${short(threshold)}` : ''}`,
           kind: 'strip',
           colours: [fateColour(fate)],
@@ -439,6 +437,12 @@ function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array
       ? FATES.indexOf(fateOf(cell.residual, cell.entropy, threshold))
       : FATES.length,
   );
+}
+
+/** Those on the map, from alive on. */
+function seenFates(cells: readonly (Cell | null)[], threshold: number): Fate[] {
+  const seen = new Set(fatesOf(cells, threshold));
+  return FATES.filter((_, at) => seen.has(at)).reverse();
 }
 
 /** Pixels of a cell of the canvas: borders between cells are smooth. */
