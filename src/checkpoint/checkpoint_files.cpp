@@ -163,8 +163,9 @@ void declare_type(Config& config, const std::string& type) {
         "model_type", "be omitted where config.json has one that is known",
         "'" + std::string(key) + "' in " + config.name() + " is '" + shown_name(own) + "'");
   }
+  config.set_text(kTextTypePaths.front(), type);
   for (const char* const key : kTextTypePaths) {
-    if (key == kTextTypePaths.front() || config.has(key)) config.set_text(key, type);
+    if (config.has(key)) config.set_text(key, type);
   }
 }
 
