@@ -36,10 +36,10 @@ void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
   if (weight.inputs_first()) return decode_inputs_first(weight, tables, first, out);
   const std::uint64_t begin = first * weight.bits / 8,
                       end = ((first + out.size()) * weight.bits + 7) / 8;
-  std::vector<std::byte> codes(static_cast<std::size_t>(end - begin));
-  file.read_bytes(weight.codes, begin, codes);
-  const unsigned each = 8 / weight.bits, mask = (1u << weight.bits) - 1;
-  const unsigned log_each = each == 4 ? 2 : each - 1;
+  const auto count = static_cast<std::size_t>(end - begin);
+  std::vector<std::byte> codes(count + 1);  // a code may lie in two bytes
+  file.read_bytes(weight.codes, begin, std::span(codes).first(count));
+  const unsigned mask = (1u << weight.bits) - 1;
   const std::uint64_t length = weight.row_length();
   const bool is_sorted = !tables.groups.empty();
   for (std::size_t i = 0; i < out.size();) {
@@ -55,12 +55,13 @@ void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
                                    : std::min({weight.block_columns - column % weight.block_columns,
                                                length - column, std::uint64_t{out.size() - i}});
     for (const std::size_t stop = i + static_cast<std::size_t>(same); i < stop; ++i) {
-      const std::uint64_t at = first + i;
-      const auto byte =
-          std::to_integer<unsigned>(codes[static_cast<std::size_t>((at >> log_each) - begin)]);
-      const unsigned place = static_cast<unsigned>(at) & (each - 1);
-      const unsigned shift = (weight.high_first ? each - 1 - place : place) * weight.bits;
-      out[i] = tables.values[byte >> shift & mask] * scale + offset;
+      const std::uint64_t bit = (first + i) * weight.bits - begin * 8;
+      const auto byte = static_cast<std::size_t>(bit / 8);
+      const unsigned pair =
+          std::to_integer<unsigned>(codes[byte]) | std::to_integer<unsigned>(codes[byte + 1]) << 8;
+      const auto place = static_cast<unsigned>(bit % 8);
+      const unsigned shift = weight.high_first ? 8 - weight.bits - place : place;
+      out[i] = tables.values[pair >> shift & mask] * scale + offset;
     }
   }
 }

@@ -274,7 +274,7 @@ class Planner {
       return layer.is("scales", {Dtype::kU8}) && grouped_by(layer, "scales", 32, weight);
     }
     const std::uint64_t bits = configured(weight.base, "bits");
-    if (bits != 2 && bits != 4 && bits != 8) return false;
+    if (bits < 2 || bits == 7 || bits > 8 || words * 32 % bits != 0) return false;
     weight.bits = static_cast<unsigned>(bits);
     weight.columns = words * 32 / bits;
     const std::uint64_t group = configured(weight.base, "group_size");

@@ -62,6 +62,12 @@ def packed(codes, axis, bits=4, order=None):
     return np.moveaxis(numbers, -1, axis)
 
 
+def streamed(codes, bits):
+    """The codes of each row as one stream of bits, the lowest first, in numbers of 32 bits."""
+    stream = np.asarray(codes)[..., None] >> np.arange(bits) & 1
+    return np.packbits(stream.reshape(len(codes), -1), axis=1, bitorder="little").view(np.uint32)
+
+
 def grouped(values, size):
     return np.repeat(values, size, axis=1)
 
@@ -179,11 +185,11 @@ def cases(random):
     ]
 
     bias = rounded(random.uniform(-1, 1, scale.shape))
-    for bits in (4, 8):
+    for bits in (4, 8, 3, 5, 6):
         raw = codes(2**bits, rows, columns)
         config = {"quantization": {"group_size": group, "bits": bits}}
         yield f"MLX {bits} bits", config, raw * grouped(scale, group) + grouped(bias, group), [
-            tensor("weight", "U32", packed(raw, 1, bits)),
+            tensor("weight", "U32", streamed(raw, bits)),
             bf16("scales", scale),
             bf16("biases", bias),
         ]
