@@ -60,6 +60,23 @@ test('a name that no figure has is refused with those that there are', async () 
   expect(await notice.textContent()).toMatch(/embed in the address must be one of lead, .*: found “nothing”/);
 });
 
+test('on the whole screen a figure has its controls, and the page comes back', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#collapse?depth=3&stacks=2`, { settle: false });
+  await settled(page, 'depth');
+  const shown = () => page.locator('.figure:visible').evaluateAll((all) => all.map(({ id }) => id));
+  const before = await shown();
+  const menu = page.locator('#figure-depth .exports');
+  await menu.locator('summary').click();
+  await menu.locator('button', { hasText: 'Full screen' }).click();
+  await expect.poll(shown).toEqual(['figure-depth']);
+  expect(await page.locator('#field-collapse-variance').isVisible()).toBe(true);
+  expect(await page.locator('header').isVisible()).toBe(false);
+  await page.evaluate(() => document.exitFullscreen());
+  await expect.poll(shown).toEqual(before);
+  expect(await page.locator('header').isVisible()).toBe(true);
+  expect(errors).toEqual([]);
+});
+
 test('the menu of a figure copies its link and a citation with the version', async () => {
   const { page } = await visit(browser, `${host.address}#collapse?depth=3&stacks=2`, { settle: false });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

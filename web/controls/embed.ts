@@ -1,9 +1,7 @@
 import type { PageState } from '../state/page-state';
+import { isolate } from '../ui/alone';
 import { child, html } from '../ui/dom';
 import { FIGURES } from '../ui/registry';
-
-/** What every figure may need beside itself; controls that stand elsewhere name their figures in `data-controls-of`. */
-const SHARED = '.controls, [data-link-notice], #announcer, script, summary';
 
 /**
  * Shows one figure with its controls where the address ends with `?embed=FIGURE` (`parameter`), for an iframe of another
@@ -18,19 +16,9 @@ export function showEmbedded(state: PageState, refuse: (message: string) => void
     const names = FIGURES.map((figure) => figure.id).join(', ');
     return refuse(`${parameter} in the address must be one of ${names}: found “${id}”.`);
   }
-  const root = document.documentElement;
   const figure = document.getElementById(`figure-${id}`);
   if (!figure) return state.show(entry.chapter); // its markup is on its way
-  root.dataset.embed = id;
-  const view = child(document, `#${entry.chapter}`);
-  for (let part: Element = figure; part !== document.body && part.parentElement; part = part.parentElement) {
-    for (const other of part.parentElement.children) {
-      const isUsed = other === part || other.matches(`${SHARED}, [data-controls-of~="${id}"]`);
-      if (!isUsed) other.classList.add('not-embedded');
-    }
-  }
-  const folded = figure.closest('details');
-  if (folded) folded.open = true;
+  isolate(entry.id);
   const whole = html('a', { className: 'whole-page', textContent: 'Open in Eigenscope', target: '_blank' });
   whole.rel = 'noopener';
   const follow = () => {
@@ -42,8 +30,8 @@ export function showEmbedded(state: PageState, refuse: (message: string) => void
   state.addressed.subscribe(follow);
   follow();
   const none = 'This figure needs checkpoints that are not open here.';
-  (folded ?? figure).after(html('p', { className: 'embed-empty', textContent: none }));
-  view.append(whole);
+  (figure.closest('details') ?? figure).after(html('p', { className: 'embed-empty', textContent: none }));
+  child(document, `#${entry.chapter}`).append(whole);
   if (state.view !== entry.chapter) state.show(entry.chapter);
 }
 

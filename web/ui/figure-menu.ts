@@ -3,6 +3,7 @@ import { citationOf, type Provenance } from '../charts/provenance';
 import type { Bitmap } from '../charts/picture';
 import { saveNumbers } from '../charts/save-numbers';
 import type { Table } from '../charts/table';
+import { fillScreen } from './alone';
 import { flash, html } from './dom';
 import { referTo, type FigureId } from './registry';
 
@@ -13,8 +14,6 @@ type Format = (typeof FORMATS)[number];
 /** What the menu passes on. */
 export interface Shared {
   id: FigureId;
-  /** The whole figure, which fills the screen in a talk. */
-  root: HTMLElement;
   /** The picture as it is drawn now; null while there is none. */
   picture: () => { svg: SVGSVGElement; bitmaps: Bitmap[] } | null;
   /** The numbers of the picture; null while there are none. */
@@ -24,7 +23,7 @@ export interface Shared {
 
 /** The menu with which a figure is sent on: its link, the whole screen, files of picture and numbers, a citation. */
 export function figureMenu(shared: Shared): HTMLElement {
-  const { id, root } = shared;
+  const { id } = shared;
   const name = referTo(id);
   const summary = html('summary', { textContent: 'Share', ariaLabel: `Share ${name}` });
   const row = html('div', {});
@@ -48,8 +47,7 @@ export function figureMenu(shared: Shared): HTMLElement {
     );
   };
   add('Link', `Copy the link to ${name}`, (button) => copy(shared.provenance().link)(button));
-  if (document.fullscreenEnabled)
-    add('Full screen', `${name} on the whole screen`, () => void root.requestFullscreen());
+  if (document.fullscreenEnabled) add('Full screen', `${name} on the whole screen`, () => void fillScreen(id));
   const figure = capitalized(name);
   for (const format of FORMATS) {
     const thing = format === 'csv' || format === 'json' ? `Numbers of ${name}` : figure;

@@ -59,7 +59,7 @@ export class Frame {
     this.progress = child(this.root, '.progress');
     const picture = () => this.svg && { svg: this.svg, bitmaps: this.bitmaps };
     const provenance = () => ({ title: this.title, ...this.provenance() });
-    this.root.append(figureMenu({ id, root: this.root, picture, table, provenance }));
+    this.root.append(figureMenu({ id, picture, table, provenance }));
   }
 
   /** Calls back when the place has another width than before, or another height is left for a picture in sight. */

@@ -27,7 +27,11 @@ const REACH = 2.2;
 /** A line leads to the key that has more than this share of a token's attention. */
 const STARE = 0.5;
 /** Milliseconds of one layer, and of all layers at most. */
-const [STEP, MOST] = [400, 4000];
+const [STEP, MOST] = [800, 4000];
+/** Below this residual all dots lie on one, and below the other there are only rounding errors. */
+const [MERGED, ROUNDING] = [0.005, 1e-9];
+
+const residualText = (residual: number) => `residual ${residual < ROUNDING ? `below ${ROUNDING}` : short(residual)}`;
 
 const REDUCED = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -113,7 +117,7 @@ export class CollapseTokensFigure implements Figure {
   private caption(): string {
     const { residual, entropy, length } = this.answer!;
     if (Number.isNaN(residual[this.last])) return 'The tokens of the last layer overflow.';
-    const end = `residual ${short(residual[this.last])}, entropy ${short(entropy[this.last])}`;
+    const end = `${residualText(residual[this.last])}, entropy ${short(entropy[this.last])}`;
     return `${count(length)} tokens of one stack after ${count(this.last)} layers: ${end}.`;
   }
 
@@ -121,11 +125,15 @@ export class CollapseTokensFigure implements Figure {
     this.isNew = false;
     this.stop();
     if (REDUCED.matches || this.last === 0) return this.show(this.last);
-    const step = Math.min(STEP, MOST / this.last);
+    // Once the tokens have merged, nothing moves any more.
+    const merged = this.answer!.residual.findIndex((value) => value < MERGED);
+    const end = merged < 0 ? this.last : merged;
+    const step = Math.min(STEP, MOST / end);
     const start = performance.now();
     const next = (now: number) => {
-      this.show(Math.min(this.last, Math.max(0, now - start) / step));
-      if (this.at >= this.last) return this.stop();
+      const at = Math.max(0, now - start) / step;
+      this.show(at < end ? at : this.last);
+      if (at >= end) return this.stop();
       this.frameId = requestAnimationFrame(next);
     };
     this.show(0);
@@ -208,7 +216,7 @@ export class CollapseTokensFigure implements Figure {
       back.setAttribute('fill', fateColour(fate));
       verdict.textContent = layer === 0 ? 'input' : `layer ${layer} of ${this.last}: ${FATE_NAMES[fate]}`;
       const known = [
-        `this stack: residual ${short(residual[layer])}`,
+        `this stack: ${residualText(residual[layer])}`,
         ...(layer > 0 ? [`entropy ${short(entropy[layer])}`] : []),
       ];
       numbers.textContent = known.join(', ');

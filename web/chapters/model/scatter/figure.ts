@@ -48,7 +48,9 @@ export class ScatterFigure implements Figure {
         .join(', ');
     });
     this.selects.forEach((select, i) => {
-      select.append(...columns.filter((it) => !it.text).map(({ name, title }) => new Option(title, name)));
+      const chosen = store.state[AXES[i]];
+      const numbers = columns.filter((it) => !it.text);
+      select.append(...numbers.map(({ name, title }) => new Option(title, name, false, name === chosen)));
       select.addEventListener('change', () => store.set({ [AXES[i]]: select.value }));
     });
   }
