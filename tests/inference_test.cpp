@@ -475,6 +475,17 @@ TEST_CASE("measures of a head are those of its rows", "[forward]") {
   CHECK(std::isnan(HeadMeter().measures().localization));
 }
 
+TEST_CASE("weights that underflow beside a learned sink have the ratios of their logits",
+          "[forward]") {
+  const Eigen::MatrixXf logits = Eigen::MatrixXf::Zero(3, 3);
+  HeadMeter meter;
+  meter.add(logits, Eigen::MatrixXf::Zero(3, 3), {.causal = true, .learned_sinks = true}, {1, 1});
+  const HeadMeasures measures = meter.measures();
+  CHECK(measures.learned_sink == Approx(1));
+  CHECK(measures.row.participation == Approx(1));
+  CHECK(measures.row.entropy == Approx(1));
+}
+
 TEST_CASE("rows of a sliding window have the keys of the window alone", "[forward]") {
   // Each query looks alike at itself and its neighbours, or at the one before alone where it is causal.
   const Index length = 5;

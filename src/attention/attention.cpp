@@ -26,8 +26,8 @@ VectorXd gathered(const Eigen::Ref<const MatrixXd>& matrix, Index query, const R
   return entries;
 }
 
-// The prefix, the query's own block, and those earlier blocks that the exact softmax over all keys
-// before the query would give the largest sums of weights.
+// The prefix, the block of the query, and the earlier blocks to which the exact softmax over all keys up to the query
+// gives the largest sums of weights.
 std::vector<KeyRange> selected_ranges(const Eigen::Ref<const MatrixXd>& logits, Index query,
                                       double temperature, const Mask& mask) {
   const Index length = logits.rows();

@@ -1,4 +1,4 @@
-// Which keys a query may see.
+// Attention masks: the keys that each query sees.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,8 +14,8 @@ enum class MaskKind {
   causal,  ///< keys up to the query
   window,  ///< the last `window` keys up to the query
   blocks,  ///< contexts encoded in parallel (arXiv:2412.16545): after the prefix, which all see, the
-  ///< sequence falls into blocks that see their own keys up to the query; the queries of the
-  ///< last block see all keys before them
+  ///< sequence falls into blocks, whose queries see the keys of their block up to themselves; the
+  ///< queries of the last block see all keys before them
 };
 
 inline constexpr std::array kMaskNames{Choice{"full", "full"}, Choice{"causal", "causal"},

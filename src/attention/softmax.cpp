@@ -73,7 +73,7 @@ template <class Scalar>
 RowSums sums_of(const AttentionRow<Scalar>& row) {
   RowSums sums;
   in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
-    // Terms of many instructions are computed before they are added up: compilers take vectors for a plain loop.
+    // A chunk of terms is computed in a plain loop, which compilers vectorize, before it is summed.
     constexpr Index kChunk = 256;
     Scalar entropies[kChunk];
     double distances[kChunk];
@@ -83,7 +83,7 @@ RowSums sums_of(const AttentionRow<Scalar>& row) {
       const Scalar *const logits = row.logits + begin, *const weights = row.weights + begin;
       const auto p = [&](Index i) { return static_cast<double>(weights[i]); };
       for (Index i = 0; i < count; ++i) entropies[i] = entropy_term(weights[i]);
-      // Of 32-bit numbers, which vectors of every width convert.
+      // 32-bit integers: vectors of every width convert them to double.
       const auto query = static_cast<std::int32_t>(row.query - begin);
       for (Index i = 0; i < count; ++i) {
         distances[i] = p(i) * std::abs(static_cast<std::int32_t>(i) - query);

@@ -51,14 +51,15 @@ double normalized_entropy(const Eigen::VectorXd& weights);
 /// 1/(T sum p^2), in [1/T, 1]: the share of the keys that take part.
 double participation(const Eigen::VectorXd& weights);
 
-/// p_i (1 - p_i): the derivative of softmax weight i by its own logit, times the temperature.
+/// p_i (1 - p_i): the derivative of softmax weight i by logit i, times the temperature.
 Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights);
 
 /// The derivative of a weight of piecewise_linear_softmax by its logit: (1 - 1/T)/T inside the linear range, where the
 /// weight lies between 0 and 1, and 0 elsewhere.
 Eigen::VectorXd piecewise_linear_sensitivity(const Eigen::VectorXd& weights);
 
-/// Logits and weights of a query at position `query`, by the `keys` keys that it sees.
+/// Logits and weights of a query over the `keys` keys that it sees. `query` is its position counted from the first of
+/// them.
 template <class Scalar>
 struct AttentionRow {
   const Scalar* logits;
@@ -66,6 +67,7 @@ struct AttentionRow {
   Eigen::Index keys, query;
 };
 
+/// Sums over the keys that a query sees.
 struct RowSums {
   double logits = 0, weights = 0;
   double entropy = 0;   ///< -p log p, nats
@@ -74,7 +76,7 @@ struct RowSums {
 };
 
 /// The sums of a row of weights, in the widest vectors that the processor has. The terms of the entropy are computed in
-/// the precision of the row, and added up in double.
+/// the precision of the row, all sums in double.
 template <class Scalar>
 RowSums sums_of(const AttentionRow<Scalar>& row);
 

@@ -14,12 +14,12 @@
 
 namespace eigenscope {
 
-/// How far the layers of a pass are run: to the last heads alone, or all of them.
+/// The end of a pass: the heads of the last layer that has some, or the tokens after the last layer.
 enum class LayerEnd { heads, tokens };
 
-/// Receive what a layer does on a passage, or change it: the states (d x T) that its queries and keys are made of, an
-/// intervention, then its heads one after the other. Called for several passages at once where there are several
-/// processors.
+/// Callbacks that receive the results of a layer on a passage, or change them: the states (d x T) behind its queries
+/// and keys, an intervention, then its heads one after the other. Called for several passages at once where there are
+/// several processors.
 struct PassageVisitors {
   std::function<void(std::size_t passage, const Eigen::MatrixXf& states)> states = {};
   std::function<AttentionEdit(std::size_t passage)> edit = {};
@@ -47,28 +47,28 @@ class ForwardPass {
   bool done() const { return pass_.done(); }
   /// Layer of the next step, from 0.
   int layer() const { return pass_.layer(); }
-  /// The first passage of which the next step runs the heads; as many as there are where it runs none, as in a layer
-  /// without heads.
+  /// The first passage whose heads the next step runs; the number of passages where it runs none, as in a layer without
+  /// heads.
   std::size_t passage() const { return pass_.unit(); }
   /// The number of passages through which the next step runs its heads.
   std::size_t passages_of_step(std::size_t most = kAnyNumber) const;
-  /// Passages through layers, of half of the work of a layer each the heads and the rest.
+  /// Passages through layers, of which the heads and the rest of a layer count half each.
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
 
   const Transformer& model() const { return *model_; }
   const std::vector<Passage>& passages() const { return passages_; }
-  /// The weights of the heads of layer(), which has some; they are read when they are first asked for, and none with the
-  /// rest of it.
+  /// The weights of the heads of layer(), which has some. They are read at the first call, and freed before the rest of
+  /// the layer runs.
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage that entered layer(), or left the last one.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return pass_.tokens[passage]; }
-  /// The values that the heads read (H d_v x T) on a passage in the layer in which they were run last.
+  /// The heads' outputs before the output projection (H d_v x T) on a passage, in the layer whose heads ran last.
   const Eigen::MatrixXf& read(std::size_t passage) const { return pass_.read[passage]; }
 
  private:
   double run_heads_of(std::size_t first, std::size_t end, const PassageVisitors& visitors);
-  /// How many passages one processor runs at once.
+  /// Number of passages that one processor runs at once.
   std::size_t passages_of_task() const;
 
   std::shared_ptr<const Transformer> model_;

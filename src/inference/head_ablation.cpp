@@ -133,8 +133,8 @@ bool HeadAblation::advance(double work) {
     if (!is_reading_) start_reading();
     if (!reader_.done()) left -= reader_.advance();
     if (!reader_.done()) continue;
-    const std::vector<Outcome>& found = reader_.outcomes();
-    for (auto first = found.begin(); first != found.end(); first += std::ssize(passages_)) {
+    const std::vector<Outcome>& outcomes = reader_.outcomes();
+    for (auto first = outcomes.begin(); first != outcomes.end(); first += std::ssize(passages_)) {
       outcomes_.emplace_back(first, first + std::ssize(passages_));
     }
     is_reading_ = false;

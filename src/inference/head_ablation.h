@@ -21,14 +21,14 @@ enum class Ablation {
   zero,      ///< 0: the head adds nothing
   mean,      ///< equal weights for the keys that the query sees: their mean value
   previous,  ///< weight 1 on the previous token; on itself where the query sees no previous token
-  predicted  ///< those that a predictor level expects, which the owner of the job has
+  predicted  ///< weights that a predictor level expects (PredictedWeights)
 };
 inline constexpr std::array kAblationNames{
     Choice{"zero", "output 0"}, Choice{"mean", "mean of the visible values"},
     Choice{"previous", "previous token"}, Choice{"predicted", "prediction of a level"}};
 
-/// Replaces the attention weights of a head (T x T, row = key, column = query), which a learned sink does not reduce;
-/// not by predicted ones.
+/// Replaces the attention weights of a head (T x T, row = key, column = query); a learned sink takes no share of the
+/// new weights. Not for Ablation::predicted.
 void ablate(Ablation ablation, const LayerRules& rules, Eigen::Ref<Eigen::MatrixXf> weights);
 
 struct HeadPlace {
@@ -38,7 +38,7 @@ struct HeadPlace {
 /// The head of "layer.head", both from 0; nothing for other text.
 std::optional<HeadPlace> head_place_of(std::string_view text);
 
-/// The weights of a head on a passage that Ablation::predicted puts in the place of its own.
+/// The weights (T x T, row = key, column = query) that Ablation::predicted gives a head on a passage.
 using PredictedWeights =
     std::function<const Eigen::MatrixXf&(std::size_t passage, const HeadPlace& head)>;
 
@@ -63,6 +63,7 @@ class HeadAblation {
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
 
+  /// embedding for a model without output weights; else next_token if it is causal, or masked_token.
   OutcomeKind kind() const;
   /// Sets of heads whose outcome is known.
   std::size_t sets_done() const { return outcomes_.empty() ? 0 : outcomes_.size() - 1; }
@@ -85,9 +86,9 @@ class HeadAblation {
   void start_round();
   double run_layers();
   void start_reading();
-  /// Variants before those that the round runs: the first one where its tokens are known.
+  /// Number of variants of the round that need no pass: 1 for the model as trained where its tokens are given, else 0.
   std::size_t known() const { return outcomes_.empty() && trained_ ? 1 : 0; }
-  /// Steps of what is known.
+  /// Steps that the given tokens of the model as trained save.
   Eigen::Index steps_known() const;
   bool is_off(std::size_t variant, const HeadPlace& head) const;
   double loss_of(std::size_t variant) const;
@@ -103,7 +104,7 @@ class HeadAblation {
   OutcomeReader reader_;
   bool is_reading_ = false;
   std::optional<ForwardPass> pass_;  // of the variants of a round, each with all passages
-  std::size_t round_ = 0;            // variants of it, with the known one; 0 before it starts
+  std::size_t round_ = 0;  // variants of the round, the known one included; 0 before it starts
 };
 
 }  // namespace eigenscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/softmax.h"
 #include "propagation/propagation.h"
 #include "support/vector_width.h"
 
@@ -64,24 +65,24 @@ EIGENSCOPE_INLINE void add_by_key(const AttentionRow<Scalar>& row, double mean,
 template <class Scalar>
 EIGENSCOPE_INLINE void add_by_distance(const AttentionRow<Scalar>& row, Index begin, Index end,
                                        Index longest, const Profiles& to) {
-  const Scalar* const own = row.weights + row.query;
+  const Scalar* const at_query = row.weights + row.query;
   const Index after = std::min(longest, end - 1 - row.query);
   for (Index d = std::max<Index>(1, begin - row.query); d <= after; ++d) {
-    to.apart[d - 1] += static_cast<double>(own[d]);
+    to.apart[d - 1] += static_cast<double>(at_query[d]);
     to.pairs[d - 1] += 1;
   }
   const Index before = std::min(longest, row.query - begin);
   for (Index d = std::max<Index>(1, row.query - end + 1); d <= before; ++d) {
-    to.apart[d - 1] += static_cast<double>(own[-d]);
+    to.apart[d - 1] += static_cast<double>(at_query[-d]);
     to.pairs[d - 1] += 1;
   }
 }
 
-// The query's own entry of a row minus the mean of the others.
+// The entry of the query's position in a row minus the mean of the others.
 template <class Scalar>
 double excess(const Scalar* row, Index query, double sum, Index keys) {
-  const auto own = static_cast<double>(row[query]);
-  return own - (sum - own) / static_cast<double>(keys - 1);
+  const auto self = static_cast<double>(row[query]);
+  return self - (sum - self) / static_cast<double>(keys - 1);
 }
 
 template <class Scalar>
@@ -126,10 +127,18 @@ void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weight
     const RowPlace place{query, seen, length};
     const auto row_logits = logits.col(query).segment(seen.first, seen.count);
     const auto row_weights = weights.col(query).segment(seen.first, seen.count);
-    const double total = rules.learned_sinks ? row_weights.cast<double>().sum() : 0;
-    if (total > 0) {
+    if (rules.learned_sinks) {
+      const VectorXd logits = row_logits.cast<double>();
+      VectorXd shares = row_weights.cast<double>();
+      const double total = shares.sum();
       learned_sink_ += 1 - total;
-      add_row(row_logits.cast<double>(), row_weights.cast<double>() / total, place, sinks);
+      // Weights that underflow beside the sink have the ratios of their logits.
+      if (total > 0) {
+        shares /= total;
+      } else {
+        shares = softmax(logits, 1);
+      }
+      add_row(logits, shares, place, sinks);
     } else {
       add_row<float>({row_logits.data(), row_weights.data(), seen.count, query - seen.first}, place,
                      sinks);
@@ -209,19 +218,19 @@ void OutlierMeter::add(const Eigen::MatrixXf& tokens) {
     Index coordinate = 0;
     const float size = tokens.col(t).cwiseAbs().maxCoeff(&coordinate);
     sizes_.push_back(size);
-    if (size > found_.largest) found_ = {size, 0, coordinate, t};
+    if (size > outlier_.largest) outlier_ = {size, 0, coordinate, t};
   }
 }
 
 OutlierFeature OutlierMeter::outlier() const {
-  OutlierFeature found = found_;
-  found.ratio = std::numeric_limits<double>::quiet_NaN();
-  if (sizes_.empty()) return found;
+  OutlierFeature outlier = outlier_;
+  outlier.ratio = std::numeric_limits<double>::quiet_NaN();
+  if (sizes_.empty()) return outlier;
   std::vector<float> sizes = sizes_;
   const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
   std::nth_element(sizes.begin(), middle, sizes.end());
-  if (*middle > 0) found.ratio = found.largest / *middle;
-  return found;
+  if (*middle > 0) outlier.ratio = outlier.largest / *middle;
+  return outlier;
 }
 
 }  // namespace eigenscope

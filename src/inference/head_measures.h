@@ -21,7 +21,7 @@ struct RowMeasures {
   double sink() const { return sink_first + sink_separator; }
   RowMeasures& operator+=(const RowMeasures& other);
   RowMeasures operator/(double count) const;
-  /// Calls visit(number) for each, by which they can be written and read.
+  /// Calls visit(number) for each measure, to write or read it.
   template <class Measures, class Visit>
   static void each(Measures& of, const Visit& visit) {
     for (auto* number : {&of.entropy, &of.participation, &of.sink_first, &of.sink_separator}) {
@@ -42,13 +42,13 @@ struct SinkKeys {
   Eigen::Index leading = 1, trailing = 0;
 
   static SinkKeys of(const Passage& passage);
-  /// How many of these a row has.
+  /// The numbers of these keys that the query of a row sees.
   SinkKeys among(const RowPlace& row) const;
 };
 
 /// Means over the queries of all passages that a head was measured on; NaN where there was none.
 struct HeadMeasures {
-  Eigen::Index queries = 0;  ///< that see at least two keys
+  Eigen::Index queries = 0;  ///< queries that see at least two keys
   RowMeasures row;
   double distance = std::numeric_limits<double>::quiet_NaN();  ///< sum_i p_i |i - q|, tokens
   /// Exponent gamma of attention ~ distance^-gamma, see decay_exponent; NaN for fewer than two
@@ -59,15 +59,15 @@ struct HeadMeasures {
   double localization = std::numeric_limits<double>::quiet_NaN();
   /// Index of the mean of p_i (1 - p_i).
   double sensitivity_localization = std::numeric_limits<double>::quiet_NaN();
-  /// How much more than to the mean other token a token attends to itself: its own logit minus the
-  /// mean of the other visible keys' logits, and the same of the weights. With token covariance Sigma
-  /// around the mean the expected difference of the logits is tr(W Sigma) / sqrt(d_h).
+  /// Self-attention excess: the logit of the key at the position of the query minus the mean logit of the other visible
+  /// keys, and the same difference of the weights. With token covariance Sigma around the mean the expected difference
+  /// of the logits is tr(W Sigma) / sqrt(d_h).
   double self_logit = std::numeric_limits<double>::quiet_NaN();
   double self_weight = std::numeric_limits<double>::quiet_NaN();
   /// Weight of a learned sink; all other measures are of the weights of the tokens over their sum.
   double learned_sink = std::numeric_limits<double>::quiet_NaN();
 
-  /// Calls visit(number) for each, by which they can be written and read.
+  /// Calls visit(number) for each measure, to write or read it.
   template <class Measures, class Visit>
   static void each(Measures& of, const Visit& visit) {
     visit(of.queries);
@@ -93,11 +93,11 @@ class HeadMeter {
   /// Adds a row: logits and weights of the keys that its query sees, at least two.
   void add_row(const Eigen::VectorXd& logits, const Eigen::VectorXd& weights, const RowPlace& place,
                const SinkKeys& sinks);
-  /// Adds the rows of another.
+  /// Adds the rows of another meter.
   HeadMeter& operator+=(const HeadMeter& other);
   Eigen::Index queries() const { return queries_; }
   HeadMeasures measures() const;
-  /// Calls visit(number) or visit(array) for each of a meter's sums, by which it can be written and read.
+  /// Calls visit(number) or visit(array) for each of a meter's sums, to write or read it.
   template <class Meter, class Visit>
   static void each_sum(Meter& meter, const Visit& visit) {
     visit(meter.queries_);
@@ -126,15 +126,15 @@ class HeadMeter {
   double distance_ = 0, self_logit_ = 0, self_weight_ = 0, learned_sink_ = 0;
   Eigen::ArrayXd inside_, sensitivity_, seen_;  // sums by key
   Eigen::ArrayXd apart_,
-      pairs_;  // sums by distance: weights of content keys, and how many they are
+      pairs_;  // sums by distance: weights of content keys, and their number
 };
 
 /// Coordinates far above the others' size (arXiv:2407.01601).
 struct OutlierFeature {
   double largest = 0;           ///< largest |coordinate| of any token
-  double ratio = 0;             ///< of `largest` to the median token's largest |coordinate|
-  Eigen::Index coordinate = 0;  ///< where the largest is
-  Eigen::Index position = 0;    ///< of its token in the passage
+  double ratio = 0;             ///< `largest` over the median of the tokens' largest |coordinate|
+  Eigen::Index coordinate = 0;  ///< coordinate with the largest |value|, from 0
+  Eigen::Index position = 0;    ///< position of its token in the passage, from 0
 };
 
 /// Collects the tokens of one layer.
@@ -145,7 +145,7 @@ class OutlierMeter {
   OutlierFeature outlier() const;
 
  private:
-  OutlierFeature found_;
+  OutlierFeature outlier_;
   std::vector<float> sizes_;
 };
 

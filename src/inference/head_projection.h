@@ -8,14 +8,14 @@
 
 namespace eigenscope {
 
-/// Where the heads of a projection are among the outputs of the map that holds them.
+/// Places of the heads of a projection among the outputs of the linear map that holds them.
 struct HeadPlaces {
   Projection projection = Projection::query;
   HeadLayout layout = {};
   HeadGrid grid = {};
-  /// Coordinates of a head of latent attention that rotary positions turn, the others, and the width of its values.
-  /// In the map of queries the former are last; that of keys and values, which reads the compressed tokens, has the
-  /// others of a head and then its values.
+  /// Widths in latent attention: the coordinates of a head that rotary positions turn, its other coordinates, and its
+  /// values. The map of queries has the turned coordinates of a head last; the map of keys and values, which reads the
+  /// compressed tokens, has the other coordinates of a head and then its values.
   Eigen::Index turned = 0, compressed = 0, values = 0;
 
   /// Query heads, or key heads, which values share.
@@ -24,9 +24,9 @@ struct HeadPlaces {
   Eigen::Index first(int head) const;
   /// The outputs of a head in the map.
   Eigen::Index outputs() const;
-  /// The map of a head made of its outputs: of latent attention with the coordinates that turn first. Those of keys are
-  /// the last `turned` inputs, which values do not read.
-  Linear arranged(Linear own) const;
+  /// The map of a head from `linear`, which has its outputs. In latent attention the turned coordinates become the
+  /// first ones; those of keys are the last `turned` inputs, which values do not read.
+  Linear arranged(Linear linear) const;
 
  private:
   bool latent() const { return layout == HeadLayout::kLatent; }

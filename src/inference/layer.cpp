@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nn/attention.h"
+#include "nn/attention_offsets.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "support/vector_math.h"
@@ -16,15 +17,15 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
-// What joins the products of a head's queries and keys in its softmax.
+// Terms that join the products of a head's queries and keys in its softmax.
 struct Beside {
   std::optional<float> sink;
   const Eigen::VectorXf& offset_bias;
   const DisentangledTerms* terms;
 };
 
-// What the terms of offsets add to the products of the queries and keys of head number `head`, T x T: row = key, column =
-// query.
+// The sum of the disentangled terms of head number `head`, added to the products of its queries and keys, T x T: row =
+// key, column = query.
 MatrixXf offset_products(const HeadInput<float>& input, const DisentangledTerms& terms, int head) {
   const Index length = input.length, width = input.width;
   const std::vector<int> places = relative_places(length, terms.span, terms.farthest);
@@ -58,7 +59,6 @@ MatrixXf offset_products(const HeadInput<float>& input, const DisentangledTerms&
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside& beside, int head,
             const AttentionEdit& edit, HeadTrace& trace, float* out, Index leading) {
-  constexpr float kHidden = -1e30f;  // its exponential is 0
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
   const std::optional<float>& sink = beside.sink;
@@ -85,7 +85,9 @@ void attend(const HeadInput<float>& input, const LayerRules& rules, const Beside
       cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
       std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
       const auto& dropped = edit.dropped_key;
-      if (dropped && query != *dropped && seen.contains(*dropped)) column[*dropped] = kHidden;
+      if (dropped && query != *dropped && seen.contains(*dropped)) {
+        column[*dropped] = kHiddenLogit<float>;
+      }
       softmax_column(1.0f, seen, length, column);
       if (!sink) continue;
       const Index largest = std::max_element(scaled, scaled + seen.count) - scaled;
@@ -103,7 +105,7 @@ std::optional<float> sink_of(const LayerWeights& layer, int head) {
   return layer.sinks[head];
 }
 
-// Where head number `head` is in matrices that hold heads one below the other.
+// Queries, keys and values of head number `head` in matrices that hold heads one below the other.
 HeadInput<float> head_input(const HeadTokens& tokens, const LayerRules& rules, int head) {
   const Index width = rules.head_width, shared = rules.key_head(head);
   const auto rows = [](const MatrixXf& from, Index first) {
@@ -122,7 +124,7 @@ struct Output {
   MatrixXf& to;
 };
 
-// Each map of the same x (in x T), in one pass over it.
+// Applies several maps to the same x (in x T) in one pass over it.
 template <std::size_t kMaps>
 void apply_maps(const std::array<Output, kMaps>& maps, const MatrixXf& x) {
   std::array<Product<float>, kMaps> products;
@@ -168,14 +170,14 @@ void turn(const RotaryTurns& turns, const LayerRules& rules, const LayerWeights*
   tokens.keys = layer->key_norm(std::move(tokens.keys));
 }
 
-// Gives the tokens of one head what joins their products.
+// Gives the tokens of one head the terms that join its products.
 void add_beside(const LayerWeights& layer, int head, HeadTokens& tokens) {
   tokens.sink = sink_of(layer, head);
   tokens.offset_bias = layer.offset_bias.of_head(head, tokens.queries.cols());
   if (layer.turned_before_norms || !layer.offset_terms.is_none()) tokens.layer = &layer;
 }
 
-// One head after another, whose weights are not all in memory.
+// The outputs of all heads, one below the other, with the weights of one head in memory at a time.
 MatrixXf by_heads(const HeadProjection& from, const MatrixXf& x) {
   MatrixXf all;
   for (int head = 0; head < from.heads(); ++head) {
@@ -200,7 +202,7 @@ MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const Ma
   return out;
 }
 
-/// What a branch adds to the tokens.
+/// The term that a branch adds to the tokens.
 MatrixXf added(const Norm& norm, const Eigen::VectorXf& scale, const MatrixXf& output) {
   MatrixXf normed = norm(output);
   if (scale.size() > 0) normed.array().colwise() *= scale.array();

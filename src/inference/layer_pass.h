@@ -1,4 +1,4 @@
-// The order of every pass through a model: in each layer the heads, then what follows them.
+// The order of every pass through a model: in each layer the heads, then the rest of the layer.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,8 +9,8 @@
 namespace eigenscope {
 
 /// Takes the tokens of passages through a model layer by layer, and counts what is done. A layer begins with its heads,
-/// which the owner runs in units of its own (passages through all heads, or heads with all passages) and counts with
-/// end_units(); the rest of the layer follows, in steps of LayerRest or by shares of one passage.
+/// which the owner runs in units (passages through all heads, or heads with all passages) and counts with end_units();
+/// the rest of the layer follows, in steps of LayerRest or by shares of one passage.
 class LayerPass {
  public:
   /// `passages` and `units`, the units of the heads of a layer, are at least 1. The model must outlive this object.
@@ -48,21 +48,20 @@ class LayerPass {
   int layer() const { return layer_; }
   /// No layer after layer() has heads.
   bool is_last_with_heads() const { return layer_ >= model_.layers_with_heads().back(); }
-  /// The next unit of the heads, from 0; as many as there are once all are done, or where the layer has none.
+  /// The next unit of the heads, from 0; the number of units once all are done, or where the layer has no heads.
   std::size_t unit() const { return done() || model_.has_heads(layer_) ? unit_ : units_; }
   bool heads_done() const { return unit() == units_; }
   void end_units(std::size_t count = 1) { unit_ += count; }
 
-  /// Once the heads are done: a step of the rest of the layer. Returns its multiply-adds. Throws as LayerRest does; the
-  /// step is then still to be done.
+  /// Does a step of the rest of the layer, once the heads are done. Returns its multiply-adds. Throws as LayerRest
+  /// does; the step is then still to be done.
   double advance_rest() {
     if (rest_.done()) rest_.start(layer_);
     const double work = rest_.done() ? 0 : rest_.advance();
     if (rest_.done()) end_layer();
     return work;
   }
-  /// Does steps, after a passage has been run, until as much work is done as one passage more has of the rest of the
-  /// layer.
+  /// Does steps of the rest of the layer until the share of one more passage is done. Throws as LayerRest does.
   void finish_passage() {
     if (finished_ == 0 && rest_.done()) rest_.start(layer_);
     const auto passages = static_cast<double>(tokens.size());
@@ -71,14 +70,14 @@ class LayerPass {
   }
   /// Share of the rest of layer() that is done, in [0, 1].
   double rest_progress() const { return rest_.done() ? 0 : rest_.progress(); }
-  /// Nothing that is left is done.
+  /// Ends the pass without the steps that are left.
   void end() {
     layer_ = model_.layers();
     memory_.clear();
   }
 
  private:
-  /// The next layer begins, whatever is left of this one.
+  /// Enters the next layer.
   void end_layer() {
     unit_ = finished_ = 0;
     ++layer_;

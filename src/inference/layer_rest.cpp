@@ -69,13 +69,13 @@ void LayerRest::start(int layer) {
   stage_ = first_stage();
   if (stored_.mixer) hidden = std::max(hidden, outputs());
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
-    const Index own = tokens_[k].cols();
-    if (parts_.empty() || (parts_.back().columns + own) * hidden > most_hidden_) {
+    const Index length = tokens_[k].cols();
+    if (parts_.empty() || (parts_.back().columns + length) * hidden > most_hidden_) {
       parts_.push_back({k, k, 0});
     }
     parts_.back().end = k + 1;
-    parts_.back().columns += own;
-    work_ += weights * static_cast<double>(own);
+    parts_.back().columns += length;
+    work_ += weights * static_cast<double>(length);
   }
   begin_part();
 }
@@ -155,10 +155,10 @@ void LayerRest::enter_stage() {
 
 std::shared_ptr<LayerRest::Block> LayerRest::free_block() {
   const auto is_free = [](const std::shared_ptr<Block>& block) { return block.use_count() == 1; };
-  const auto found = std::find_if(blocks_.begin(), blocks_.end(), is_free);
-  if (found == blocks_.end()) return blocks_.emplace_back(std::make_shared<Block>());
+  const auto block = std::find_if(blocks_.begin(), blocks_.end(), is_free);
+  if (block == blocks_.end()) return blocks_.emplace_back(std::make_shared<Block>());
   std::atomic_thread_fence(std::memory_order_acquire);  // after the last task's use
-  return *found;
+  return *block;
 }
 
 void LayerRest::add_task(Index count) {
@@ -333,9 +333,9 @@ void LayerRest::end_part() {
   if (++part_ < parts_.size()) return begin_part();
   // Nothing is kept while other passes run.
   blocks_.clear();
-  for (MatrixXf* const own : {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_,
-                              &mixed_, &shared_states_}) {
-    *own = MatrixXf();
+  for (MatrixXf* const matrix : {&entered_, &states_, &hidden_, &projected_, &all_states_, &routed_,
+                                 &mixed_, &shared_states_}) {
+    *matrix = MatrixXf();
   }
 }
 

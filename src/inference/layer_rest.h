@@ -15,23 +15,24 @@ namespace eigenscope {
 /// Throws FormatError, naming the layer, for tokens that left the range of single precision in it.
 void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 
-/// Output projection, skip connection, norms and MLP of a layer, as finish_layer, and before them what its TokenMixer
-/// does, where it has one, without its weights in memory: a block of outputs is read, then applied to the tokens of all
-/// passages. A job that advances in steps; a step is a block applied to some hundred tokens, with several at once where
-/// there are several processors. Of a mixture of experts one after another is read, for the tokens that its router chose
-/// it for. Passages of which the MLP's hidden states, or the projected states of the TokenMixer, are more than
-/// `most_hidden` numbers go through in parts, each of which reads the weights again.
+/// The rest of a layer after its heads, as finish_layer(): TokenMixer if there is one, output projection, skip
+/// connection, norms and MLP, without their weights in memory. A block of outputs is read, then applied to the tokens
+/// of all passages. A job that advances in steps; a step applies a block to some hundred tokens, several steps at once
+/// where there are several processors. The experts of a mixture are read one after another, each for the tokens that
+/// its router chose it for. Where the hidden states of the MLP, or the projected states of the TokenMixer, are more
+/// than `most_hidden` numbers, the passages go through in parts, each of which reads the weights again.
 class LayerRest {
  public:
   static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 22;  ///< 16 MiB
 
-  /// `read` are what the heads of a layer read of each passage (H d_v x T), `tokens` (d x T) those that entered it,
+  /// By passage: `read` are the outputs of the heads of a layer (H d_v x T), `tokens` (d x T) those that entered it,
   /// which become those after it. All must outlive this object.
   LayerRest(const Transformer& model, const std::vector<PassageMemory>& memory,
             const std::vector<Eigen::MatrixXf>& read, std::vector<Eigen::MatrixXf>& tokens,
             Eigen::Index most_hidden = kMostHidden);
 
-  /// Begins with a layer; only when done(), as it is still for one that text skips. Throws as Transformer::rest does.
+  /// Begins with a layer; only when done(). A layer that text skips is done() at once. Throws as Transformer::rest
+  /// does.
   void start(int layer);
   /// Does the next step and returns its multiply-adds; not when done(). Throws FormatError naming the tensor that
   /// cannot be read or has values that are not finite, and the step is then still to be done; or naming the layer
@@ -47,11 +48,11 @@ class LayerRest {
   double progress() const { return work_ == 0 ? 1 : work_done_ / work_; }
 
  private:
-  /// The maps of a TokenMixer with the states that heads would read; W_O x with what the heads read, or was mixed;
-  /// act(W_up x), or act(W_gate x) (W_up x), with the states of the MLP; W_down x with that. The last two again for the
-  /// layer's input.
+  /// mixer_input: the maps of the TokenMixer, of the states. attention_output: W_O, of the outputs of the heads or the
+  /// TokenMixer. hidden: act(W_up x), or act(W_gate x) (W_up x), of the states of the MLP. mlp_output: W_down, of the
+  /// hidden states. The last two run again for the input of the layer (LayerInputNames).
   enum class Stage { mixer_input, attention_output, hidden, mlp_output };
-  /// Some passages, whose columns are joined.
+  /// Passages `first` to end - 1, whose columns are joined.
   struct Part {
     std::size_t first = 0, end = 0;
     Eigen::Index columns = 0;
@@ -68,25 +69,25 @@ class LayerRest {
   }
   Stage first_stage() const;
   bool has_mlp() const { return stored_.mixture || stored_.mlp.down.outputs() > 0; }
-  /// Begins with a part, of which a layer without heads and a TokenMixer has the states of the MLP.
+  /// Begins with a part; makes the states of the MLP where the layer has neither heads nor a TokenMixer.
   void begin_part();
   /// The outputs of all maps of the stage, whose memory is one matrix.
   Eigen::Index outputs() const;
   bool gated() const;
   void read_block();
-  /// One that no task uses, to be filled.
+  /// A block that no task uses, to be filled.
   std::shared_ptr<Block> free_block();
   void add_task(Eigen::Index count);
   /// Fills the input and makes room for the output of a stage.
   void enter_stage();
   void end_stage();
-  /// Replaces the states by what the output projection reads.
+  /// Replaces the states by the outputs of the TokenMixer, which the output projection reads.
   void mix_passages();
   bool scales_input() const { return stored_.mixture->router.rules.scales_input; }
   /// Whether the expert runs on every token.
   bool is_shared() const { return stored_.mixture->router.shared && expert_ + 1 == routed_.rows(); }
   void start_mixture();
-  /// Goes on with the tokens of the next expert that has some; false after the last one.
+  /// Enters the tokens of the next expert that has some; false after the last one.
   bool next_expert();
   /// Adds the output of this expert to those of the others; false after the last one, with the sum in projected_.
   bool add_expert();

@@ -73,9 +73,10 @@ StoredLinear::StoredLinear(std::shared_ptr<const Safetensors> file, std::string 
   }
 }
 
-void StoredLinear::check_shape(const std::array<Index, 2>& found, const std::string& before) const {
+void StoredLinear::check_shape(const std::array<Index, 2>& stored,
+                               const std::string& before) const {
   const std::array<Index, 2> shape = inputs_first_ ? std::array{in_, out_} : std::array{out_, in_};
-  if (found != shape) {
+  if (stored != shape) {
     throw FormatError(shown_name(name_), "its shape " + shape_text(file_->tensor(name_)) +
                                              " is not [" + before + std::to_string(shape[0]) +
                                              ", " + std::to_string(shape[1]) +

@@ -26,7 +26,7 @@ struct LinearBlock {
   /// in x count; out x in of the whole map where the file has inputs first.
   Eigen::MatrixXf values;
   bool inputs_first = false;
-  Eigen::VectorXf bias;  ///< of these outputs; empty for none
+  Eigen::VectorXf bias;  ///< biases of these outputs; empty for none
 
   /// The block's rows of the weight, count x in.
   Factor<float> weight() const;
@@ -57,22 +57,22 @@ class StoredLinear {
   Eigen::Index outputs() const { return out_; }
   Eigen::Index inputs() const { return in_ + (added_ ? added_->inputs() : 0); }
   const Eigen::VectorXf& bias() const { return bias_; }
-  /// Outputs first, first + step, ..., `count` of them, as a map of their own.
+  /// The map of `count` outputs: first, first + step, ...
   StoredLinear part(Eigen::Index first, Eigen::Index count, Eigen::Index step = 1) const;
   /// The map with `factor` times its outputs.
   StoredLinear scaled(float factor) const;
-  /// The sum of its outputs and those of `other`, of as many, which reads inputs below those of this one. Of neither
-  /// the file has inputs first.
+  /// The sum of this map and `other`, which has as many outputs and reads inputs below those of this one. Neither may
+  /// have inputs first in the file.
   StoredLinear plus(StoredLinear other) const;
   /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 4 MiB of
   /// weights, or all where the file has inputs first. Throws FormatError naming the tensor that cannot be read or has
   /// values that are not finite.
   void read_block(Eigen::Index first, LinearBlock& block) const;
-  /// All of it. Throws FormatError as read_block() does.
+  /// Reads the whole map. Throws FormatError as read_block() does.
   Linear read() const;
 
  private:
-  void check_shape(const std::array<Eigen::Index, 2>& found, const std::string& before) const;
+  void check_shape(const std::array<Eigen::Index, 2>& stored, const std::string& before) const;
   /// Fills `values`, inputs() x count, with the weights of the outputs from `first` on. Not where the file has inputs
   /// first.
   void read_outputs(Eigen::Index first, Eigen::Index count, Eigen::MatrixXf& values) const;
@@ -94,8 +94,8 @@ std::array<Eigen::Index, 2> matrix_shape(const Safetensors& file, const std::str
 /// The number of matrices that a tensor stacks, and their rows and columns. Throws likewise.
 std::array<Eigen::Index, 3> stacked_shape(const Safetensors& file, const std::string& name);
 
-/// Fills `values`, `count` of them, with those of a tensor from number `first` on. Throws FormatError naming the
-/// tensor that cannot be read or has values that are not finite in single precision.
+/// Fills `values` with `count` elements of a tensor from number `first` on. Throws FormatError naming the tensor that
+/// cannot be read or has values that are not finite in single precision.
 void read_finite(const Safetensors& file, const std::string& name, Eigen::Index first,
                  float* values, Eigen::Index count);
 

@@ -87,9 +87,9 @@ RouterRules router_rules(const RouterNames& names, const ConfigKeys& keys, bool 
     throw FormatError(keys.name(), "it has no '" + std::string(key) + "'");
   }
   // A router that has neither would give other weights.
-  for (const auto& [key, own] : {std::pair("routed_scaling_factor", names.factor_key),
-                                 std::pair("n_group", names.groups_key)}) {
-    if (!own.empty() || keys.number(key, 0, kLargestFactor).value_or(1) == 1) continue;
+  for (const auto& [key, family_key] : {std::pair("routed_scaling_factor", names.factor_key),
+                                        std::pair("n_group", names.groups_key)}) {
+    if (!family_key.empty() || keys.number(key, 0, kLargestFactor).value_or(1) == 1) continue;
     throw FormatError(key, "it must be 1 or left out in " + keys.name() +
                                " for this router, which does not implement another value");
   }

@@ -1,4 +1,4 @@
-// What the layers of a model read of a passage beside the tokens that enter them.
+// The memory of a passage: what later layers read beside the tokens that enter them.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,7 +8,8 @@
 
 namespace eigenscope {
 
-/// Empty for a model whose layers read those tokens alone.
+/// Ids and embeddings for the inputs of layers, and the tokens of layers whose keys later ones use. Empty for a model
+/// without either.
 class PassageMemory {
  public:
   /// `embedded` (d x T) are the embeddings of a passage with these ids.

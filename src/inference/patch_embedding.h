@@ -1,4 +1,4 @@
-// How a vision transformer makes the tokens of its first layer from a picture.
+// The patch embedding of a vision transformer: the tokens of its first layer, made of the pixels of a picture.
 #pragma once
 
 #include <Eigen/Core>
@@ -34,8 +34,8 @@ class PatchEmbedding {
   Eigen::Index tokens() const { return leading() + side_ * side_; }
 
   /// The tokens (d x tokens()). `patches` are the normalized pixels of each patch, (3 p p) x (side side), from the
-  /// upper left patch on row by row; those of a patch channel by channel, row by row. Throws InvalidArgument ("image") for
-  /// another size, and FormatError for weights that cannot be read or are not finite.
+  /// upper left patch on row by row; within a patch channel by channel, row by row. Throws InvalidArgument ("image")
+  /// for another size, and FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf operator()(const Eigen::MatrixXf& patches) const;
 
  private:

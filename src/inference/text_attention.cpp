@@ -100,17 +100,17 @@ double TextAttention::run_passages() {
   const std::size_t first = pass_.passage(), end = first + pass_.passages_of_step();
   const auto all = static_cast<std::size_t>(model().heads());
   // By passage, from `first` on: several passages run at once.
-  std::vector<std::vector<HeadOnPassage>> found(end - first, std::vector<HeadOnPassage>(all));
+  std::vector<std::vector<HeadOnPassage>> by_passage(end - first, std::vector<HeadOnPassage>(all));
   const LayerRules& rules = model().rules(layer);
   PassageVisitors visitors;
   visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
-    HeadOnPassage& own = found[passage - first][static_cast<std::size_t>(head)];
+    HeadOnPassage& on_passage = by_passage[passage - first][static_cast<std::size_t>(head)];
     const SinkKeys sinks = SinkKeys::of(passages()[passage]);
-    own.meter.add(trace.logits, trace.weights, rules, sinks);
-    own.patterns.add(trace.weights, passages()[passage].ids, rules.learned_sinks);
-    if (keep_weights_) own.weights = trace.weights;
+    on_passage.meter.add(trace.logits, trace.weights, rules, sinks);
+    on_passage.patterns.add(trace.weights, passages()[passage].ids, rules.learned_sinks);
+    if (keep_weights_) on_passage.weights = trace.weights;
     if (listed_ == 0) return;
-    LargestWeight& largest = own.largest.emplace_back(largest_weight(trace.weights, sinks));
+    LargestWeight& largest = on_passage.largest.emplace_back(largest_weight(trace.weights, sinks));
     largest.layer = layer;
     largest.head = head;
     largest.passage = passage;
@@ -123,14 +123,14 @@ double TextAttention::run_passages() {
   for (std::size_t passage = first; passage < end; ++passage) {
     outliers_.add(pass_.tokens(passage));
     for (std::size_t head = 0; head < all; ++head) {
-      HeadOnPassage& own = found[passage - first][head];
-      heads_of_layer_[head].meter += own.meter;
-      heads_of_layer_[head].patterns += own.patterns;
-      for (const LargestWeight& largest : own.largest) {
+      HeadOnPassage& on_passage = by_passage[passage - first][head];
+      heads_of_layer_[head].meter += on_passage.meter;
+      heads_of_layer_[head].patterns += on_passage.patterns;
+      for (const LargestWeight& largest : on_passage.largest) {
         insert(heads_of_layer_[head].largest, largest, listed_);
       }
       if (!keep_weights_) continue;
-      running_.push_back({passage, layer, static_cast<Index>(head), std::move(own.weights)});
+      running_.push_back({passage, layer, static_cast<Index>(head), std::move(on_passage.weights)});
     }
   }
   if (end == passages().size()) finish_layer(layer);

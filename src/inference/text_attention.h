@@ -16,11 +16,11 @@ namespace eigenscope {
 struct PatternScores {
   /// Weight of the previous token: the score of previous-token heads (Olsson et al., 2022, arXiv:2209.11895).
   double previous_token = 0;
-  /// Weights of all earlier tokens with the query's id: that of duplicate-token heads (Wang et al., 2022,
+  /// Weights of all earlier tokens with the query's id: the score of duplicate-token heads (Wang et al., 2022,
   /// arXiv:2211.00593).
   double duplicate_token = 0;
-  /// Weight of the key that follows the latest earlier token with the query's id: that of induction heads (Olsson et
-  /// al., 2022).
+  /// Weight of the key that follows the latest earlier token with the query's id: the score of induction heads (Olsson
+  /// et al., 2022).
   double induction = 0;
 };
 
@@ -30,7 +30,7 @@ class PatternMeter {
   /// Adds a passage: `weights` T x T (row = key, column = query), which are taken over their sum where learned sinks
   /// have a share, and the ids of its T tokens.
   void add(const Eigen::MatrixXf& weights, std::span<const int> ids, bool learned_sinks = false);
-  /// Adds the passages of another.
+  /// Adds the passages of another meter.
   PatternMeter& operator+=(const PatternMeter& other);
   PatternScores scores() const;
 
@@ -57,7 +57,7 @@ struct HeadOnText {
   Eigen::Index head = 0;  ///< in the layer, from 0
   HeadMeasures measures;
   PatternScores patterns;
-  double outlier_ratio = 0;  ///< of its layer
+  double outlier_ratio = 0;  ///< OutlierFeature::ratio of its layer
 };
 
 /// One head on one passage.
@@ -78,8 +78,8 @@ struct LargestWeight {
   float weight = 0;                 ///< in [0, 1]; 0 where no query sees such a key
 };
 
-/// That of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and `passage` stay
-/// 0.
+/// The largest weight of one head on one passage. `weights` are T x T, row = key, column = query; `layer`, `head` and
+/// `passage` stay 0.
 LargestWeight largest_weight(const Eigen::MatrixXf& weights, const SinkKeys& sinks);
 
 /// Measures every head on every passage, layer by layer. A job that advances in steps.
@@ -113,7 +113,7 @@ class TextAttention {
   struct HeadOnPassage {
     HeadMeter meter;
     PatternMeter patterns;
-    Eigen::MatrixXf weights;  ///< of one passage, if they are kept
+    Eigen::MatrixXf weights;  ///< attention on one passage, if it is kept
     std::vector<LargestWeight> largest;
   };
   /// Runs passages through the heads of a layer; returns the multiply-adds.

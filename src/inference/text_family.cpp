@@ -72,11 +72,11 @@ Activation activation_of(const ForwardNames& names, const ConfigKeys& keys) {
 
 FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config) {
   const bool pictures = input == ModelInput::pictures;
-  // Of a model of one part, or of a whole and of this part.
+  // The model type of the whole, and of the part that has such input where there are several.
   const auto type = config.text("model_type");
   const auto part = part_type(input, config);
   const bool alone = !pictures && part && type && lists(kTextAlone, *type);
-  std::string found, unsupported;
+  std::string architecture, unsupported;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
     const ForwardNames& names = names_of(family, input);
@@ -89,17 +89,17 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     const std::string others = unsupported_parts(file.tensors(), &family);
     if (reads && of_type && others.empty() && has_input(match, input)) return std::move(match);
     // The refusal is of the part that has such input.
-    if (!found.empty() && !has_input(match, input)) continue;
+    if (!architecture.empty() && !has_input(match, input)) continue;
     unsupported = others;
-    found = std::string(family.name);
+    architecture = std::string(family.name);
     for (const auto& name : {type, part}) {
-      if (name) found += ", model_type '" + shown_name(*name) + "'";
+      if (name) architecture += ", model_type '" + shown_name(*name) + "'";
     }
     if (reads && !pictures && match.embeddings.empty()) {
-      found += ", without '" + std::string(family.embeddings) + "'";
+      architecture += ", without '" + std::string(family.embeddings) + "'";
     }
   }
-  if (!unsupported.empty()) found += ", with " + unsupported;
+  if (!unsupported.empty()) architecture += ", with " + unsupported;
   std::string known;
   for (const Family& family : families()) {
     const ForwardNames& names = names_of(family, input);
@@ -108,7 +108,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     known += (known.empty() ? "" : ", ") + std::string(family.name);
     if (!types.empty()) known += " (" + std::string(types.substr(1, types.size() - 2)) + ")";
   }
-  throw FormatError(file.name(), "this architecture (" + found + ") cannot be run on " +
+  throw FormatError(file.name(), "this architecture (" + architecture + ") cannot be run on " +
                                      (pictures ? "pictures" : "text") + "; supported: " + known);
 }
 

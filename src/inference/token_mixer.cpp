@@ -14,7 +14,7 @@ using Eigen::MatrixXf;
 
 constexpr float kLengthEpsilon = 1e-6F;  // of queries and keys, in all published models
 
-// Loops over entries make the module for browsers smaller than expressions of Eigen, which need code of their own.
+// Loops over entries keep the WebAssembly module smaller than Eigen expressions, of which each adds code.
 
 float softplus(float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x))); }
 
@@ -101,15 +101,15 @@ MatrixXf StateSpace::operator()(const MatrixXf& projected, const MatrixXf& atten
       const float time = std::clamp(softplus(projected(steps + head, t) + weights_.step_bias[head]),
                                     weights_.limits.least, weights_.limits.most);
       const float decay = std::exp(-weights_.rate[head] * time);
-      const float *const own = &x(head * width, t), *const in = &x(group, t),
+      const float *const x_t = &x(head * width, t), *const in = &x(group, t),
                          *const out = in + heads_.shared();
       float* const to = &read(head * width, t);
-      for (Index j = 0; j < width; ++j) to[j] = weights_.skip[head] * own[j];
+      for (Index j = 0; j < width; ++j) to[j] = weights_.skip[head] * x_t[j];
       for (Index i = 0; i < states; ++i) {
         float* const row = state.data() + i * width;
         const float written = time * in[i];
         for (Index j = 0; j < width; ++j) {
-          row[j] = decay * row[j] + written * own[j];
+          row[j] = decay * row[j] + written * x_t[j];
           to[j] += out[i] * row[j];
         }
       }
@@ -144,11 +144,11 @@ MatrixXf SelectiveScan::operator()(const MatrixXf& projected, const MatrixXf&) c
   for (Index channel = 0; channel < channels; ++channel) {
     state.assign(static_cast<std::size_t>(states), 0);
     for (Index t = 0; t < length; ++t) {
-      const float time = softplus(steps(channel, t)), own = x(channel, t);
-      float read = weights_.skip[channel] * own;
+      const float time = softplus(steps(channel, t)), x_t = x(channel, t);
+      float read = weights_.skip[channel] * x_t;
       for (Index i = 0; i < states; ++i) {
         float& each = state[static_cast<std::size_t>(i)];
-        each = std::exp(-weights_.rate(i, channel) * time) * each + time * own * in(i, t);
+        each = std::exp(-weights_.rate(i, channel) * time) * each + time * x_t * in(i, t);
         read += out(i, t) * each;
       }
       x(channel, t) = read * silu(projected(channels + channel, t));

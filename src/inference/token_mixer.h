@@ -1,4 +1,4 @@
-// What a layer makes of its states beside, or in the place of, what heads read.
+// Token mixers: what the output projection of a layer reads beside the outputs of attention heads, or in their place.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,17 +10,18 @@
 
 namespace eigenscope {
 
-/// Gives what the output projection reads of one passage of T tokens.
+/// Computes the inputs of the output projection for one passage of T tokens.
 class TokenMixer {
  public:
   virtual ~TokenMixer() = default;
-  /// `projected` are the states after linear maps, one below the other, `read` (H d_v x T) is what heads read, of which
-  /// a layer without heads has none. Returns the inputs of the output projection, inputs x T.
+  /// `projected` are the states after linear maps, one below the other; `read` (H d_v x T) are the outputs of the
+  /// heads, empty in a layer without heads. Returns the inputs of the output projection, inputs x T.
   virtual Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
                                      const Eigen::MatrixXf& read) const = 0;
 };
 
-/// What the heads of a layer read, times the sigmoid of as many projected states (Qiu et al., 2025, arXiv:2505.06708).
+/// An output gate (Qiu et al., 2025, arXiv:2505.06708): the outputs of the heads times the sigmoid of as many projected
+/// states, entry by entry.
 class OutputGate final : public TokenMixer {
  public:
   Eigen::MatrixXf operator()(const Eigen::MatrixXf& projected,
@@ -51,24 +52,24 @@ class ShortConvolution final : public TokenMixer {
 
 /// Counts of heads of the delta rule, and their widths.
 struct DeltaHeads {
-  Eigen::Index keys = 0, key_width = 0;      ///< of queries and keys; d_k
-  Eigen::Index values = 0, value_width = 0;  ///< of values; d_v
+  Eigen::Index keys = 0, key_width = 0;      ///< heads of queries and keys, and their width d_k
+  Eigen::Index values = 0, value_width = 0;  ///< heads of values, and their width d_v
   /// Head h of the values uses keys h mod `keys`; else heads that share keys follow one another.
   bool in_turn = false;
 };
 
 /// The gated delta rule (Yang, Kautz, Hatamizadeh, 2024, arXiv:2412.06464), eq. 10: each head of the values has a state
-/// S (d_k x d_v), and at each position S <- e^g S, then S <- S + b k (v - S^T k)^T; it reads S^T q, whose norm is
-/// multiplied by silu(z). Queries and keys, each shared by as many heads, have length 1; queries are divided by
-/// sqrt(d_k). With the rate of decay r, g = -r ln(1 + exp(a + step bias)), and b = sigmoid(w). Projected states are
-/// [q | k | v | z | w | a], of which q, k and v go through the convolution and silu.
+/// S (d_k x d_v), and at each position S <- e^g S, then S <- S + b k (v - S^T k)^T; its output is norm(S^T q) silu(z).
+/// Queries and keys, each shared by as many heads, have length 1; queries are divided by sqrt(d_k). With the rate of
+/// decay r, g = -r ln(1 + exp(a + step bias)), and b = sigmoid(w). Projected states are [q | k | v | z | w | a], of
+/// which q, k and v go through the convolution and silu.
 class DeltaRule final : public TokenMixer {
  public:
-  /// Of the weights of the model.
+  /// The weights of a layer.
   struct Weights {
     CausalConvolution convolution;
     Eigen::VectorXf rate, step_bias;  ///< by head of the values
-    Norm norm;                        ///< of what one head reads
+    Norm norm;                        ///< over the output of one head
   };
   DeltaRule(const DeltaHeads& heads, Weights weights)
       : heads_(heads), weights_(std::move(weights)) {}
@@ -80,36 +81,36 @@ class DeltaRule final : public TokenMixer {
   Weights weights_;
 };
 
-/// Widths of a state space: heads of the values x, each of a width, and groups of heads that follow one another, whose
-/// inputs B and outputs C they share.
+/// Sizes of a state space: heads of the values x with the channels `width` each, and groups of consecutive heads that
+/// share their inputs B and outputs C, of `states` numbers each.
 struct StateSpaceHeads {
   Eigen::Index heads = 0, width = 0;
   Eigen::Index groups = 1, states = 0;
 
   Eigen::Index values() const { return heads * width; }
   Eigen::Index shared() const { return groups * states; }
-  /// Of the convolution.
+  /// Channels of the convolution: x, B and C.
   Eigen::Index channels() const { return values() + 2 * shared(); }
 };
 
-/// Between which the steps of a state space are cut.
+/// Range to which the steps d of a state space are clamped.
 struct StepLimits {
   float least = 0, most = std::numeric_limits<float>::infinity();
 };
 
 /// Mamba-2 (Dao, Gu, 2024, arXiv:2405.21060), eq. 2 with the steps of its section 2.1: each head has states S (states x
-/// width), and at each position S <- e^(-r d) S + d B x^T, of which it reads C^T S + D x; d = ln(1 + exp(s + step bias)).
-/// What all heads read, or those of a group, times silu(z), has a norm, or none, or one before that product. Projected
-/// states are [z | x | B | C | s], of which x, B and C go through the convolution and silu. What heads of attention
-/// read stands above it.
+/// width), and at each position S <- e^(-r d) S + d B x^T; its output is C^T S + D x, with d = ln(1 + exp(s + step
+/// bias)). The outputs of all heads, or of a group, are multiplied by silu(z) and then normalized, normalized before
+/// (`norm_first`), or not normalized. Projected states are [z | x | B | C | s], of which x, B and C go through the
+/// convolution and silu. The outputs of attention heads stand above those of the state space.
 class StateSpace final : public TokenMixer {
  public:
-  /// Of the weights of the model.
+  /// The weights of a layer.
   struct Weights {
     CausalConvolution convolution;
-    Eigen::VectorXf rate, step_bias, skip;  ///< by head: r, of the steps, and D
-    Norm norm;             ///< of what all heads read, or those of a group, without the gain
-    Eigen::VectorXf gain;  ///< of what all heads read; as the norm, empty for none
+    Eigen::VectorXf rate, step_bias, skip;  ///< by head: r, the bias of the steps, and D
+    Norm norm;             ///< over the outputs of all heads, or of a group, without the gain
+    Eigen::VectorXf gain;  ///< gain of the norm for all heads; empty for no norm
     bool norm_first = false;
     StepLimits limits;
   };
@@ -124,16 +125,16 @@ class StateSpace final : public TokenMixer {
 };
 
 /// Mamba (Gu, Dao, 2023, arXiv:2312.00752), algorithm 2, with norms of its inputs (Lieber et al., 2024,
-/// arXiv:2403.19887): each channel has N states s, and at each position s <- e^(-r d) s + d B x, entry by entry, of which
-/// it reads C . s + D x, times silu(z). All channels x, after a convolution and silu, make [u | B | C], each with a norm,
-/// and d = ln(1 + exp(step u)). Projected states are [x | z].
+/// arXiv:2403.19887): each channel has N states s, and at each position s <- e^(-r d) s + d B x, entry by entry; its
+/// output is (C . s + D x) silu(z). All channels x, after a convolution and silu, are mapped to [u | B | C], each with
+/// a norm, and d = ln(1 + exp(step u)). Projected states are [x | z].
 class SelectiveScan final : public TokenMixer {
  public:
-  /// Of the weights of the model.
+  /// The weights of a layer.
   struct Weights {
     CausalConvolution convolution;
-    Linear states, step;        ///< to u, B and C, and to the channels
-    std::array<Norm, 3> norms;  ///< of u, B and C
+    Linear states, step;        ///< maps of x to [u | B | C], and of u to the channels
+    std::array<Norm, 3> norms;  ///< norms of u, B and C
     Eigen::MatrixXf rate;       ///< r, N x channels
     Eigen::VectorXf skip;       ///< D, by channel
   };

@@ -140,9 +140,9 @@ StoredLinear Transformer::linear(std::string_view pattern, int layer, Index out,
 }
 
 Norm Transformer::read_norm_of(const std::string& name, Index size) const {
-  const auto stored = [&](const std::string& own) {
-    const std::string found = stored_norm(tensors_->tensors(), own);
-    return found.empty() ? own : found;
+  const auto stored = [&](const std::string& tensor) {
+    const std::string in_file = stored_norm(tensors_->tensors(), tensor);
+    return in_file.empty() ? tensor : in_file;
   };
   const bool rms = names().norm == NormKind::rms_norm;
   VectorXf gain = read_bias(stored(name), size);

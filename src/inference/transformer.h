@@ -1,5 +1,5 @@
-// A trained transformer as its forward pass reads it: layer by layer, by ranges. Its layers, rules, inputs, heads,
-// mixers, experts and outputs have a file each.
+// A trained transformer whose forward pass reads its weights layer by layer, in ranges. Its layers, rules, inputs,
+// heads, mixers, experts and outputs have a file each.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,6 +25,7 @@
 
 namespace eigenscope {
 
+/// An MLP whose maps stay in the file.
 struct StoredMlp {
   StoredLinear gate, up, down;  ///< `gate` may be none
 };
@@ -34,36 +35,37 @@ struct StoredMixture {
   Router router;
   std::vector<StoredMlp> experts;
   Norm input_norm, output_norm, shared_output_norm;  ///< see ExpertNames
-  Linear latent_input, latent_output;                ///< likewise; empty for none
+  Linear latent_input, latent_output;                ///< see ExpertNames; empty for none
 };
 
 /// The input of a layer (LayerInputNames), and what the layer makes of it.
 struct StoredLayerInput {
-  Linear projection;  ///< of the embeddings, p x d, over the root of d
-  Norm norm;          ///< of its outputs
-  /// `up` gates the input, `down` maps the product to what is added to the tokens behind the MLP.
+  Linear projection;  ///< map of the embeddings, p x d, over sqrt(d)
+  Norm norm;          ///< norm of the outputs of `projection`
+  /// `up` makes the gate that multiplies the input, `down` maps the product to the term that is added to the tokens
+  /// behind the MLP.
   StoredMlp maps;
 };
 
 /// The rest of a layer after its heads, if it has any, with its linear maps in the file.
 struct StoredRest {
-  LayerWeights norms;                       ///< their linear maps but `skip` are empty
+  LayerWeights norms;  ///< norms and factors; of its linear maps only `skip` may be filled
   std::shared_ptr<const TokenMixer> mixer;  ///< null for none
-  std::vector<StoredLinear> mixer_inputs;   ///< of the projected states, one below the other
-  StoredLinear attention_output;            ///< of what heads read or the mixer gives, if any
+  std::vector<StoredLinear> mixer_inputs;   ///< maps to the projected states, one below the other
+  StoredLinear attention_output;            ///< of the outputs of the heads or the mixer, if any
   StoredMlp mlp;                            ///< none where the layer has experts, or no MLP
   std::optional<StoredMixture> mixture;
   std::optional<StoredLayerInput> layer_input;
 };
 
-/// Widths of latent attention: of the compression that keys and values are made of, and of a head's coordinates that
-/// rotary positions turn, of the others and of its values.
+/// Widths of latent attention: the rank of the compression that keys and values are made of, and of each head the
+/// coordinates that rotary positions turn, the other coordinates, and the values.
 struct LatentWidths {
   Eigen::Index rank = 0, turned = 0, compressed = 0, values = 0;
 };
 
-/// A checkpoint of a family that reads text, or pictures: what enters the first layer is then made of patches, and the
-/// layers are the same. Only the weights that are asked for are read, and none is kept.
+/// A checkpoint of a family that reads text or pictures; pictures enter the first layer as embedded patches. Each
+/// function reads the weights that it needs, and none is kept.
 class Transformer {
  public:
   /// `tensors` must not be null. Throws FormatError naming the tensor or the key when no row
@@ -85,16 +87,16 @@ class Transformer {
   int layers() const { return layers_; }
   /// Whether the MLP of a layer is a mixture of experts.
   bool has_mixture(int layer) const;
-  bool has_mixtures() const;  ///< of any layer
-  /// Those that have heads, in their order; at least one.
+  bool has_mixtures() const;  ///< whether any layer has one
+  /// The layers that have heads, ascending; at least one.
   const std::vector<int>& layers_with_heads() const { return layers_with_heads_; }
   bool has_heads(int layer) const { return rules(layer).heads > 0; }
-  /// The heads of each layer that has some, and of all layers.
+  /// The number of heads in each layer that has some, and in all layers.
   int heads() const { return first_rules().heads; }
   Eigen::Index all_heads() const {
     return static_cast<Eigen::Index>(layers_with_heads_.size()) * heads();
   }
-  /// How many layers of the file config.json does not count, which are left out.
+  /// The number of layers of the file beyond the count of config.json, which are left out.
   int layers_beyond() const { return static_cast<int>(stack().beyond.size()); }
   /// The number of heads in the layers before a layer.
   Eigen::Index heads_before(int layer) const;
@@ -103,26 +105,26 @@ class Transformer {
     return gates_heads() || match_.family->mixer.beside_heads ||
            std::ssize(layers_with_heads_) < layers_;
   }
-  /// Whether what heads read is gated (OutputGate).
+  /// Whether the outputs of the heads are gated (OutputGate).
   bool gates_heads() const { return match_.family->gated() || !names().attention_gate.empty(); }
-  /// The layer whose keys and values those heads use that a layer has: itself, or an earlier one.
+  /// The layer whose keys and values the heads of a layer use: the same layer, or an earlier one.
   int key_layer(int layer) const { return key_layers_[static_cast<std::size_t>(layer)]; }
   /// Whether a later layer uses the keys and values of a layer.
   bool lends_keys(int layer) const;
-  bool has_lent_keys() const;  ///< of any layer
+  bool has_lent_keys() const;  ///< whether any layer lends its keys
   /// Whether logits have a bias by the offset of the key (OffsetBiasNames).
   bool has_offset_bias() const {
     return names().offset_bias.slopes || !names().offset_bias.buckets.empty();
   }
-  /// Whether logits are products of queries and keys that rotary positions turn, and a bias of the offset: not with norms
-  /// after the turn, nor with DisentangledTerms.
+  /// Whether logits are products of queries and keys that rotary positions turn, and a bias of the offset, without
+  /// norms after the rotation and without DisentangledTerms.
   bool has_plain_logits() const;
-  /// Throws FormatError for a model without those: `what` needs them.
+  /// Throws FormatError for a model without plain logits; `what` names what needs them.
   void check_plain_logits(std::string_view what) const;
   /// Whether layers have an input beside the tokens (LayerInputNames).
   bool has_layer_inputs() const { return layer_input_width_ > 0; }
-  /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
-  /// config's or the longest of the parameter "length", whichever is less.
+  /// The longest passage, in tokens: with learned positions their number; with rotary ones the limit of config.json or
+  /// the largest value of the parameter "length", whichever is less.
   Eigen::Index positions() const { return positions_ - first_position_; }
   /// The next token's logits l become c tanh(l/c); 0: they do not.
   float output_cap() const { return output_cap_; }
@@ -159,8 +161,8 @@ class Transformer {
   /// Projections with more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
   LayerWeights read_heads(int layer,
                           Eigen::Index most_weights = HeadProjection::kMostWeights) const;
-  /// The others. Reads norms and biases; throws FormatError naming the tensor that cannot be read, has another shape
-  /// or values that are not finite.
+  /// The weights of a layer beside those of its heads. Reads norms and biases; linear maps stay in the file. Throws
+  /// FormatError naming the tensor that cannot be read, has another shape or values that are not finite.
   StoredRest rest(int layer) const { return rest(layer, {}); }
 
   /// `tokens` after the norm that follows the last layer, where the family has one.
@@ -169,9 +171,9 @@ class Transformer {
   /// Whether the model predicts tokens: whether the checkpoint has output weights or the head of masked tokens, or the
   /// model is causal and config.json does not exclude that its token embeddings are the output weights.
   bool has_output() const;
-  /// The states that the output map reads from `tokens` (d x T) after the last layer: finished(), and of a model of
-  /// masked tokens their linear map, activation and norm. Throws FormatError for weights that cannot be read or are not
-  /// finite.
+  /// The states that the output map reads, made of `tokens` (d x T) after the last layer: finished(), and for a model
+  /// of masked tokens also the linear map, activation and norm of its head. Throws FormatError for weights that cannot
+  /// be read or are not finite.
   Eigen::MatrixXf output_states(const Eigen::MatrixXf& tokens) const;
   /// The output weights (vocabulary x d) and their bias, if any, by which output_states() give the logits over
   /// output_scale(): the token embeddings where the checkpoint has no others. Throws FormatError where config.json says
@@ -194,7 +196,7 @@ class Transformer {
     return patches_ ? match_.stacks.back() : match_.stacks.front();
   }
   const AttentionNames& attention() const { return *stack().names; }
-  /// Of the first layer that has heads.
+  /// The rules of the first layer that has heads.
   const LayerRules& first_rules() const { return rules(layers_with_heads_.front()); }
   /// Counts the layers of the file, and lists those with heads among them.
   void find_layers();
@@ -223,7 +225,8 @@ class Transformer {
   void refuse_foreign() const;
   /// The widths of the tokens.
   void read_embeddings();
-  /// The width of the layers' inputs. Refuses factors of what leaves some layers alone.
+  /// Reads the width of the inputs of layers. Refuses a file that has factors of the tokens (layer_scale) in some
+  /// layers alone.
   void read_layer_inputs(const ConfigKeys& keys);
   void read_config(const ConfigKeys& keys);
   void read_factors(const ConfigKeys& keys);
@@ -246,22 +249,22 @@ class Transformer {
   void check_values(const ConfigKeys& keys, int layer) const;
   /// Whether the values of a layer are its keys, before their norm.
   bool keys_are_values(int layer) const;
-  /// What the offsets of keys add to the logits, by config.json.
+  /// Reads the settings of the bias that logits have by the offset of the key.
   void read_offset_bias(const ConfigKeys& keys);
   OffsetBias offset_bias(int layer) const;
-  /// Whether tokens have the embedding of their type.
+  /// Reads whether tokens have the embedding of their type.
   void read_types(const ConfigKeys& keys);
-  /// How offsets are told apart in the further terms of the logits, and which terms there are.
+  /// Reads which DisentangledTerms there are, and the span of their offsets.
   void read_offset_terms(const ConfigKeys& keys);
-  /// Those of all heads of a layer, whose maps are `weights`.
+  /// The disentangled terms of all heads of a layer, whose maps are `weights`.
   DisentangledTerms offset_terms(const LayerWeights& weights, int layer) const;
-  /// Widths of latent attention, by config.json.
+  /// Reads the widths of latent attention.
   void read_latent(const ConfigKeys& keys, int layer, LayerRules& rules);
-  /// What config.json says of layers with a mixer; `of_mlp` is the activation of the MLP.
+  /// Reads the settings of layers with a mixer; `of_mlp` is the activation of the MLP.
   void read_mixers(const ConfigKeys& keys, Activation of_mlp);
-  /// Widths of the delta rule, by config.json.
+  /// Reads the widths of the delta rule.
   void read_delta_rule(const ConfigKeys& keys);
-  /// Widths of the state spaces, by config.json and the shapes.
+  /// Reads the widths of the state spaces, also from the shapes.
   void read_state_space(const ConfigKeys& keys);
   bool has_skip(int layer) const;
   /// Adds the position embeddings from `row` on.
@@ -291,7 +294,7 @@ class Transformer {
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
-  /// With norms beside `weights`.
+  /// The rest of a layer, with its norms in a copy of `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
   void read_layer_input(StoredRest& rest, int layer) const;
   void read_mixer(StoredRest& rest, int layer) const;
@@ -303,20 +306,20 @@ class Transformer {
   void check_selective_scan(const ConfigKeys& keys) const;
   /// Refuses another number under `key` of config.json than `count`, which the file has.
   static void check_count(const ConfigKeys& keys, std::string_view key, Eigen::Index count);
-  /// Whether a state space has a norm, and where.
+  /// Reads whether a state space has a norm, and where.
   void read_space_norm(const ConfigKeys& keys);
   /// All numbers of a tensor, whose sides GGUF may have grouped.
   Eigen::VectorXf read_flat(std::string_view pattern, int layer, Eigen::Index size) const;
   /// The rates of decay of a mixer, of which there must be `count`.
   Eigen::VectorXf read_rates(int layer, Eigen::Index count) const;
-  /// Of the selective scan of a layer.
+  /// The number N of states of a channel in the selective scan of a layer.
   Eigen::Index states_of_channel(int layer) const;
   /// The positions that a layer's convolution of so many channels reads, by its shape.
   Eigen::Index convolved(int layer, Eigen::Index channels) const;
   CausalConvolution read_convolution(int layer, Eigen::Index channels) const;
   /// A pattern with the number of an expert for "{e}", where it has that.
   static std::string of_expert(std::string_view pattern, Eigen::Index expert);
-  /// `width` is that of the tokens it reads and gives.
+  /// An MLP with inputs and outputs of the width `width`.
   StoredMlp mlp(const MlpNames& names, int layer, Eigen::Index width) const;
   StoredMlp stacked_mlp(int layer, Eigen::Index expert, Eigen::Index width) const;
   StoredMixture mixture(int layer) const;
@@ -333,8 +336,8 @@ class Transformer {
   Activation head_activation_ = Activation::gelu;  // of the head that predicts masked tokens
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float embedding_factor_ = 1, residual_factor_ = 1;
-  // Of the output of the attention, an MLP's gate and its output (ForwardNames), of the projected states of a state
-  // space, z, x, B, C and the steps, and of its output (MixerNames).
+  // Factors of the output of the attention, of the gate and the output of an MLP (ForwardNames), of the projected
+  // states of a state space, z, x, B, C and the steps, and of its output (MixerNames).
   float attention_factor_ = 1;
   std::array<float, 2> mlp_factors_ = {1, 1};
   std::array<float, 5> state_factors_ = {1, 1, 1, 1, 1};
@@ -346,16 +349,16 @@ class Transformer {
   bool convolution_bias_ = false;  // of all layers
   bool space_norm_first_ = false;
   RouterRules router_;
-  double slope_exponent_ = 8;       // of OffsetBias::slopes
-  int farthest_bucket_ = 128;       // of OffsetBias::in_buckets
-  bool own_offset_biases_ = false;  // each layer has buckets
+  double slope_exponent_ = 8;           // of OffsetBias::slopes
+  int farthest_bucket_ = 128;           // of OffsetBias::in_buckets
+  bool offset_bias_per_layer_ = false;  // each layer has buckets
   RelativeTerms relative_terms_;
   int offset_span_ = 0, farthest_offset_ = 0;  // of relative_places()
   bool normed_offsets_ = false, shared_offset_maps_ = false;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
   Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none
-  bool tied_output_ = true;             // where there are no others
+  bool tied_output_ = true;             // the embeddings are the output weights
   bool scaled_embedding_ = false;       // ForwardNames
   bool has_types_ = false;              // token type embeddings
   bool has_shared_expert_ = true;       // where the family has one

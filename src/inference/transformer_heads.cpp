@@ -35,10 +35,10 @@ void Transformer::read_latent_projections(LayerWeights& weights, int layer,
   const LatentNames& latent = attention().latent;
   const auto compression = [&](std::string_view weight, std::string_view gain, Index outputs,
                                Index normalized) {
-    Compression of{linear(weight, layer, outputs, width_).read(),
-                   read_norm_of(full_name(gain, layer), normalized)};
-    of.norm.epsilon = kLatentEpsilon;
-    return of;
+    Compression input{linear(weight, layer, outputs, width_).read(),
+                      read_norm_of(full_name(gain, layer), normalized)};
+    input.norm.epsilon = kLatentEpsilon;
+    return input;
   };
   Index entering = width_;
   if (!latent.query_weight.empty()) {
@@ -124,10 +124,10 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
 }
 
 OffsetBias Transformer::offset_bias(int layer) const {
-  const OffsetBiasNames& own = names().offset_bias;
-  if (own.slopes) return OffsetBias::slopes(heads(), slope_exponent_);
-  if (own.buckets.empty()) return {};
-  const std::string name = full_name(own.buckets, own_offset_biases_ ? layer : 0);
+  const OffsetBiasNames& bias = names().offset_bias;
+  if (bias.slopes) return OffsetBias::slopes(heads(), slope_exponent_);
+  if (bias.buckets.empty()) return {};
+  const std::string name = full_name(bias.buckets, offset_bias_per_layer_ ? layer : 0);
   const auto [count, heads] = matrix_shape(*tensors_, name);
   if (heads != this->heads() || count % 4 != 0 || count / 4 >= farthest_bucket_) {
     refuse_item(name,
@@ -141,19 +141,19 @@ OffsetBias Transformer::offset_bias(int layer) const {
 }
 
 DisentangledTerms Transformer::offset_terms(const LayerWeights& weights, int layer) const {
-  const DisentangledNames& own = names().offset_terms;
-  if (own.vectors.empty()) return {};
-  Eigen::MatrixXf vectors = read_rows(full_name(own.vectors), 0, 2 * offset_span_);
-  if (normed_offsets_) vectors = read_norm(own.norm)(std::move(vectors));
+  const DisentangledNames& tensors = names().offset_terms;
+  if (tensors.vectors.empty()) return {};
+  Eigen::MatrixXf vectors = read_rows(full_name(tensors.vectors), 0, 2 * offset_span_);
+  if (normed_offsets_) vectors = read_norm(tensors.norm)(std::move(vectors));
   const auto mapped = [&](bool wanted, const HeadProjection& of_tokens, std::string_view map) {
     if (!wanted) return Eigen::MatrixXf();
     const Index outputs = heads() * rules(layer).head_width;
     return shared_offset_maps_ ? (*of_tokens.all())(vectors)
                                : linear(map, layer, outputs, width_).read()(vectors);
   };
-  DisentangledTerms terms{mapped(relative_terms_.of_queries, weights.key, own.key),
-                          mapped(relative_terms_.of_keys, weights.query, own.query), offset_span_,
-                          farthest_offset_};
+  DisentangledTerms terms{mapped(relative_terms_.of_queries, weights.key, tensors.key),
+                          mapped(relative_terms_.of_keys, weights.query, tensors.query),
+                          offset_span_, farthest_offset_};
   // Maps of the tokens have that scale.
   if (!shared_offset_maps_) terms.queries *= query_scales_[static_cast<std::size_t>(layer)];
   return terms;

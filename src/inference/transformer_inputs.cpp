@@ -1,4 +1,4 @@
-// What enters the layers: embeddings of tokens, positions and pictures, and per-layer embeddings beside them.
+// Inputs of the layers: embeddings of tokens, positions and pictures, and per-layer embeddings beside them.
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -80,13 +80,13 @@ Eigen::MatrixXd Transformer::token_embeddings(Index begin, Index end) const {
 }
 
 void Transformer::read_layer_inputs(const ConfigKeys& keys) {
-  const LayerInputNames& own = names().layer_input;
-  if (own.gate.empty()) return;
-  const std::string name = full_name(own.embeddings), key = "hidden_size_per_layer_input";
+  const LayerInputNames& tensors = names().layer_input;
+  if (tensors.gate.empty()) return;
+  const std::string name = full_name(tensors.embeddings), key = "hidden_size_per_layer_input";
   bool has_gate = keys.number(key, 0, static_cast<double>(kLargestSide)).value_or(0) > 0;
   bool has_scale = false;
   for (int layer = 0; layer < layers_; ++layer) {
-    has_gate = has_gate || has(own.gate, layer);
+    has_gate = has_gate || has(tensors.gate, layer);
     has_scale = has_scale || has(names().layer_scale, layer);
   }
   for (int layer = 0; layer < layers_ && has_scale; ++layer) {
@@ -94,16 +94,16 @@ void Transformer::read_layer_inputs(const ConfigKeys& keys) {
     refuse_item(full_name(names().layer_scale, layer),
                 "it is missing, though other layers have it");
   }
-  if (!has_gate && !has(own.embeddings, 0)) return;
+  if (!has_gate && !has(tensors.embeddings, 0)) return;
   const auto [tokens, width] = matrix_shape(*tensors_, name);
-  const Index own_width = sides(own.gate, 0)[1];
-  check_width(keys, key, full_name(own.gate), static_cast<std::uint64_t>(own_width));
-  if (tokens < vocabulary_ || width != layers_ * own_width) {
+  const Index input_width = sides(tensors.gate, 0)[1];
+  check_width(keys, key, full_name(tensors.gate), static_cast<std::uint64_t>(input_width));
+  if (tokens < vocabulary_ || width != layers_ * input_width) {
     refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " must be ",
                        std::to_string(vocabulary_), " tokens, and ", std::to_string(layers_),
-                       " layers times ", std::to_string(own_width)});
+                       " layers times ", std::to_string(input_width)});
   }
-  layer_input_width_ = own_width;
+  layer_input_width_ = input_width;
 }
 
 MatrixXf Transformer::layer_input(int layer, const StoredLayerInput& stored,
@@ -125,20 +125,20 @@ MatrixXf Transformer::layer_input(int layer, const StoredLayerInput& stored,
 
 void Transformer::read_layer_input(StoredRest& rest, int layer) const {
   const ForwardNames& text = names();
-  const LayerInputNames& own = text.layer_input;
+  const LayerInputNames& tensors = text.layer_input;
   if (has(text.layer_scale, layer)) {
     rest.norms.layer_scale = read_bias(full_name(text.layer_scale, layer), 1)[0];
   }
   if (!has_layer_inputs()) return;
   const Index width = layer_input_width_;
   StoredLayerInput& input = rest.layer_input.emplace();
-  const StoredLinear all = linear(own.projection, 0, layers_ * width, embedding_width_);
+  const StoredLinear all = linear(tensors.projection, 0, layers_ * width, embedding_width_);
   input.projection = all.part(layer * width, width).read();
   input.projection.weight *= 1 / std::sqrt(static_cast<float>(embedding_width_));
-  input.norm = read_norm_of(full_name(own.norm), width);
-  input.maps.up = linear(own.gate, layer, width, width_);
-  input.maps.down = linear(own.output, layer, width_, width);
-  rest.norms.layer_input_norm = read_norm(own.output_norm, layer);
+  input.norm = read_norm_of(full_name(tensors.norm), width);
+  input.maps.up = linear(tensors.gate, layer, width, width_);
+  input.maps.down = linear(tensors.output, layer, width_, width);
+  rest.norms.layer_input_norm = read_norm(tensors.output_norm, layer);
 }
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// Which layers there are, and what each consists of, by the file and by config.json.
+// The layers and their branches, by the file and by config.json.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 
 using Eigen::Index;
 
-/// What a layer has by its kind in config.json, or by a letter of "hybrid_override_pattern".
+/// The branches of a layer by its kind in config.json, or by a letter of "hybrid_override_pattern".
 constexpr std::string_view kMixers = " conv linear_attention mamba M ", kMlps = " mlp - ",
                            kMixtures = " moe E ";
 
@@ -115,7 +115,7 @@ void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
     if (mixes != has_mixer(layer)) refuse(!mixes, mixes ? "state space" : "a state space");
     if (mixture != (alone && has_mixture(layer))) refuse(!mixture, "experts");
   };
-  // Of Jamba: one layer of so many has heads, and one of so many experts.
+  // Jamba: one layer of each period has heads, and one of each period of another length has experts.
   const auto check_period = [&](const char* period_key, const char* offset_key, bool has,
                                 const char* what) {
     const auto period = keys.integer(period_key, kMostLayers);

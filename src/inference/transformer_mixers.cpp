@@ -1,4 +1,4 @@
-// What layers have beside their heads, or in their place: gates of outputs, convolutions, the delta rule and state
+// Token mixers beside the heads of layers, or in their place: gates of outputs, convolutions, the delta rule and state
 // spaces.
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ using Eigen::VectorXf;
 constexpr std::uint64_t kMostConvolved = 64;  // positions
 constexpr double kLargestStep = 1e30;         // below infinity in single precision
 
-/// Limits of the steps of a state space, of which infinity is no number of JSON and written as a word or an object.
+/// Limits of the steps of a state space. Infinity, which is no JSON number, is written as a word or an object.
 StepLimits step_limits(const ConfigKeys& keys) {
   const std::string list = "time_step_limit", most = element_key(list, 1);
   check_kind(keys, list, "an array");
@@ -65,7 +65,7 @@ void Transformer::read_delta_rule(const ConfigKeys& keys) {
   delta_heads_.key_width = told("linear_key_head_dim");
   delta_heads_.values = told("linear_num_value_heads");
   delta_heads_.value_width = static_cast<Index>(info.shape.front());
-  // As llama.cpp's converter orders the heads of values.
+  // llama.cpp's converter orders the heads of values in turn.
   delta_heads_.in_turn = keys.flag("linear_heads_in_turn").value_or(false);
   if (delta_heads_.values % delta_heads_.keys == 0) return;
   refuse_item(keys.path("linear_num_key_heads"),

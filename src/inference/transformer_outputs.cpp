@@ -1,4 +1,4 @@
-// What leaves the layers: the last norm, and the map to the next token or a masked one.
+// Outputs of the layers: the last norm, and the map to the next token or a masked one.
 #include <string>
 #include <string_view>
 #include <utility>

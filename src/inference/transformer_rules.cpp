@@ -1,4 +1,4 @@
-// What config.json says of a forward pass: heads, positions, windows, factors and bounds of each layer.
+// Settings of a forward pass in config.json: heads, positions, windows, factors and bounds of each layer.
 #include "inference/transformer.h"
 
 #include <algorithm>
@@ -137,23 +137,25 @@ void Transformer::read_config(const ConfigKeys& keys) {
   read_factors(keys);
   rules.gate_bound = cap(names().gate_bound_key, names().gate_bound);
   for (int layer = 0; layer < layers_; ++layer) {
-    // The shortest offset that is one: a scaling that is not known is then refused.
-    LayerRules& own = rules_.emplace_back(rules);
+    // The shortest offset other than 0, so that an unknown scaling of rotary positions is refused.
+    LayerRules& layer_rules = rules_.emplace_back(rules);
     check_kind(keys, layer);
     check_block(keys, layer);
     if (lacks_heads(layer)) {
-      own.heads = own.key_heads = 0;
+      layer_rules.heads = layer_rules.key_heads = 0;
       continue;
     }
     layers_with_heads_.push_back(layer);
-    read_heads(keys, layer, own);
+    read_heads(keys, layer, layer_rules);
     query_scales_.resize(static_cast<std::size_t>(layer));
-    query_scales_.push_back(static_cast<float>(logit_scale(keys, *match_.family, own.head_width)));
-    own.rotary = rotary_of(keys, *match_.family, attention().rotary,
-                           match_.family->latent() ? latent_.turned : own.head_width, layer, {1},
-                           RotaryUse::text);
+    query_scales_.push_back(
+        static_cast<float>(logit_scale(keys, *match_.family, layer_rules.head_width)));
+    layer_rules.rotary =
+        rotary_of(keys, *match_.family, attention().rotary,
+                  match_.family->latent() ? latent_.turned : layer_rules.head_width, layer, {1},
+                  RotaryUse::text);
     if (const auto window = attention_window(keys, match_.family->window, layer)) {
-      own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
+      layer_rules.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
     } else {
       check_values(keys, layer);
     }
@@ -190,7 +192,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
 
 void Transformer::read_factors(const ConfigKeys& keys) {
   const MixerNames& mixer = match_.family->mixer;
-  // A factor of what maps read, which are then in `maps`, or of what they give. Their biases have the latter alone.
+  // A factor of the inputs of `maps`, or of outputs, without `maps`. Biases have only the latter.
   const auto factor = [&](std::string_view key, std::span<const std::string_view> maps = {}) {
     const double value = keys.number(key, kLeastScale, kLargestScale).value_or(1);
     for (int layer = 0; value != 1 && layer < layers_; ++layer) {
@@ -236,8 +238,8 @@ void Transformer::check_biases(const ConfigKeys& keys, std::string_view key,
   const bool is_switch =
       lists(" attention_bias mlp_bias use_bias mamba_proj_bias projectors_bias ", key) &&
       lists(names().switched_biases, keys.text("model_type").value_or(""));
-  const bool is_own = !key.empty() && key == names().bias_key;
-  const bool missing = (is_switch || is_own) && !keys.has(key);
+  const bool is_family_key = !key.empty() && key == names().bias_key;
+  const bool missing = (is_switch || is_family_key) && !keys.has(key);
   if (!off && !missing) return;
   const auto check = [&](const std::string& name) {
     const bool is_stacked = !name.ends_with("weight");
@@ -297,11 +299,11 @@ void Transformer::check_factors(const ConfigKeys& keys) const {
 }
 
 void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules) {
-  const HeadKeys own = head_keys(all_keys, *match_.family, attention(), layer);
+  const HeadKeys entries = head_keys(all_keys, *match_.family, attention(), layer);
   const ConfigKeys keys = keys_of_layer(all_keys, layer);
-  std::string key_heads(own.key_heads);
+  std::string key_heads(entries.key_heads);
   if (keys.has(element_key(key_heads, 0))) key_heads = element_key(key_heads, layer);
-  std::string key(own.heads);
+  std::string key(entries.heads);
   if (keys.has(element_key(key, 0))) key = element_key(key, layer);
   const auto heads = head_count(keys, key, attention().default_heads);
   if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
@@ -311,7 +313,7 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
                                std::to_string(this->heads()) + "; found " +
                                std::to_string(rules.heads) + " in " + keys.name());
   }
-  // As `eigenscope train` writes it where attention is not softmax.
+  // `eigenscope train` writes these where attention is not softmax.
   const auto other = keys.text("attention_weights");
   if (other == "none" || other == "self" || other == "hard") {
     throw FormatError("attention_weights", "'" + *other + "' in " + keys.name() +
@@ -325,11 +327,12 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
   const Index parts = match_.family->gated() ? 2 * rules.heads : rules.heads;
   if (rows % parts != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rules.value_width = rows / parts;
-  const auto told_width = fused ? std::nullopt : keys.integer(own.width, kLargestSide);
+  const auto told_width = fused ? std::nullopt : keys.integer(entries.width, kLargestSide);
   if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
-    refuse_item(full_name(attention().query_weight, layer),
-                {"its shape makes heads of width ", std::to_string(rules.head_width), ", but '",
-                 keys.path(own.width), "' in ", keys.name(), " is ", std::to_string(*told_width)});
+    refuse_item(
+        full_name(attention().query_weight, layer),
+        {"its shape makes heads of width ", std::to_string(rules.head_width), ", but '",
+         keys.path(entries.width), "' in ", keys.name(), " is ", std::to_string(*told_width)});
   }
   if (match_.family->latent()) return read_latent(keys, layer, rules);
   // A count that the config leaves out is that of separate keys.
@@ -351,28 +354,28 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
 void Transformer::read_offset_bias(const ConfigKeys& keys) {
   // An exponent of 0 stands for slopes of 1 in config.json, and for no ALiBi in GGUF.
   constexpr double kLeastExponent = 1e-3, kLargestExponent = 64;
-  const OffsetBiasNames& own = names().offset_bias;
+  const OffsetBiasNames& bias = names().offset_bias;
   slope_exponent_ =
-      keys.number(own.exponent_key, kLeastExponent, kLargestExponent).value_or(slope_exponent_);
-  if (const auto told = keys.integer(own.farthest_key, kLargestSide)) {
+      keys.number(bias.exponent_key, kLeastExponent, kLargestExponent).value_or(slope_exponent_);
+  if (const auto told = keys.integer(bias.farthest_key, kLargestSide)) {
     farthest_bucket_ = static_cast<int>(*told);
   }
-  if (own.buckets.empty()) return;
-  const std::string name = full_name(own.buckets);
+  if (bias.buckets.empty()) return;
+  const std::string name = full_name(bias.buckets);
   const Index count = matrix_shape(*tensors_, name)[0];
   check_count(keys, "relative_attention_num_buckets", count);
-  if (own.count > 0 && count != static_cast<Index>(own.count)) {
-    refuse_item(name, {"it must have ", std::to_string(own.count), " buckets, but has ",
+  if (bias.count > 0 && count != static_cast<Index>(bias.count)) {
+    refuse_item(name, {"it must have ", std::to_string(bias.count), " buckets, but has ",
                        std::to_string(count)});
   }
-  const bool needed = lists(own.each_layer, keys.text("model_type").value_or(""));
+  const bool needed = lists(bias.each_layer, keys.text("model_type").value_or(""));
   const int last = layers_ - 1;
-  own_offset_biases_ = needed || (last > 0 && has(own.buckets, last));
+  offset_bias_per_layer_ = needed || (last > 0 && has(bias.buckets, last));
   for (int layer = 0; layer < layers_; ++layer) {
-    if (layer == 0 || has(own.buckets, layer) == own_offset_biases_) continue;
-    refuse_item(full_name(own.buckets, layer),
-                own_offset_biases_ ? "it is missing, though other layers have it"
-                                   : "it must be in all layers, or in the first alone");
+    if (layer == 0 || has(bias.buckets, layer) == offset_bias_per_layer_) continue;
+    refuse_item(full_name(bias.buckets, layer),
+                offset_bias_per_layer_ ? "it is missing, though other layers have it"
+                                       : "it must be in all layers, or in the first alone");
   }
 }
 
@@ -409,7 +412,7 @@ void Transformer::read_offset_terms(const ConfigKeys& keys) {
                 {"it must be 0 or left out in ", keys.name(), ": a convolution is not supported"});
   }
   shared_offset_maps_ = keys.flag("share_att_key").value_or(false);
-  // Numbers below 1 stand for those of the row before.
+  // Values below 1 stand for the default.
   const auto count = [&](const char* key, double otherwise) {
     const double told = keys.number(key, -kLargestId, kLargestSide).value_or(-1);
     return static_cast<int>(told < 1 ? otherwise : told);

@@ -58,7 +58,7 @@ void round_logits(int bits, const AttentionShape& shape, Eigen::Map<Matrix<Scala
   }
 }
 
-// Where a head of a sequence is in the fused matrix.
+// Queries, keys and values of a head of a sequence in the fused matrix.
 template <class Scalar>
 HeadInput<Scalar> head_input(const AttentionShape& shape, const Matrix<Scalar>& fused, Index head,
                              Index column) {

@@ -81,18 +81,18 @@ struct AttentionShape {
   }
 };
 
-/// Which keys a query of a head reads.
+/// The keys that a query of a head reads.
 enum class Retrieval {
   soft,    ///< all, by the softmax of their logits
-  hard,    ///< that of the largest logit; equal ones share the weight (arXiv:2009.14658)
-  random,  ///< control: one of those that it sees, drawn at random
+  hard,    ///< the key of the largest logit; equal ones share the weight (arXiv:2009.14658)
+  random,  ///< control: one of the visible keys, drawn at random
 };
 
 /// The map from a head's logits to its attention weights.
 template <class Scalar>
 struct HeadReading {
   Retrieval retrieval = Retrieval::soft;
-  Scalar factor = 1;  ///< of the logits; with 0 soft weights are uniform
+  Scalar factor = 1;  ///< factor of the logits; with 0 soft weights are uniform
   int bits =
       0;  ///< significant bits of the logits of soft weights, up to kMostLogitBits; 0 for all
 };
@@ -102,7 +102,7 @@ inline constexpr int kMostLogitBits = 23;
 /// Position of a token and the keys that its query sees, when contexts are encoded in parallel.
 struct TokenPlace {
   Eigen::Index position = 0;  ///< position for the rotary angles
-  /// The query sees the keys of its sequence below `shared` and those from `first` to its own place.
+  /// The query sees the keys of its sequence below `shared` and those from `first` to itself.
   Eigen::Index shared = 0, first = 0;
   double factor = 1;  ///< positive factor of the logits
 };
@@ -126,7 +126,7 @@ struct OffsetTerms {
 /// Gradients by OffsetTerms, to which attention_backward adds.
 template <class Scalar>
 struct OffsetSlopes {
-  Scalar* bias = nullptr;  ///< as OffsetTerms::bias; null for none
+  Scalar* bias = nullptr;  ///< laid out as OffsetTerms::bias; null for none
   /// For each distance the loss with the keys at this distance minus the loss without them, linearized in the outputs
   /// of the heads, one key of a row at a time, and summed over rows. Null for none.
   Scalar* kept = nullptr;
@@ -136,7 +136,7 @@ struct OffsetSlopes {
 /// so the divergence of a row's weights P from it, KL(prior || P), is -log P of this key.
 struct KeyPrior {
   Eigen::Index distance = 0;
-  double weight = 0;  ///< of each row's divergence in the loss; 0 for no term
+  double weight = 0;  ///< factor of each row's divergence in the loss; 0 for no term
 };
 
 /// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what

@@ -46,7 +46,7 @@ void mlp_backward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, const 
 /// = x / (1 + exp(-x)). All hidden x N.
 template <class Scalar>
 void gated_forward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& active);
-/// `gradient` is that by `active` before and that by `up` after; `dgate` becomes that by `gate`.
+/// `gradient` is the gradient by `active` on entry and by `up` on return; `dgate` becomes the gradient by `gate`.
 template <class Scalar>
 void gated_backward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& gradient,
                     Matrix<Scalar>& dgate);

@@ -44,15 +44,15 @@ template <class Scalar>
 void head_norm_forward(const AttentionShape& shape, const Scalar* query_gain,
                        const Scalar* key_gain, Matrix<Scalar>& fused, Matrix<Scalar>& inverse);
 
-/// `projected` is fused before the norm. `gradient` is that by the normalized fused matrix before and that
-/// by `projected` after; adds to the gradients of both gains.
+/// `projected` is the fused matrix before the norm. `gradient` is the gradient by the normalized fused matrix on entry
+/// and by `projected` on return; adds to the gradients of both gains.
 template <class Scalar>
 void head_norm_backward(const AttentionShape& shape, const Scalar* query_gain,
                         const Scalar* key_gain, const Matrix<Scalar>& projected,
                         const Matrix<Scalar>& inverse, Matrix<Scalar>& gradient,
                         Scalar* dquery_gain, Scalar* dkey_gain);
 
-/// The linear map that head_norm_forward was for the batch of `inverse`, in place.
+/// Applies in place the linear map that head_norm_forward is for fixed factors `inverse`.
 template <class Scalar>
 void head_norm_apply(const AttentionShape& shape, const Scalar* query_gain, const Scalar* key_gain,
                      const Matrix<Scalar>& inverse, Matrix<Scalar>& fused);

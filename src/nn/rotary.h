@@ -8,7 +8,7 @@
 
 namespace eigenscope {
 
-/// Which coordinates of a head rotary positions turn together (Su et al., 2021).
+/// The pairs of coordinates of a head that rotary positions turn together (Su et al., 2021).
 enum class RotaryPairs {
   kNone,
   kHalves,     ///< i and i + r/2 of the first r, as in GPT-NeoX and LLaMA

@@ -1,5 +1,4 @@
-// Where tokens enter and leave a model: embeddings of tokens and positions, and the cross-entropy
-// of predicted tokens.
+// Inputs and outputs of a model: embeddings of tokens and positions, and the cross-entropy of predicted tokens.
 #pragma once
 
 #include <cstdint>

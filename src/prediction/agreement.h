@@ -1,6 +1,5 @@
-// How well predictions agree with what was measured: each level, between a ceiling and two nulls
-// (the attention on another text, and a constant), and the quantities of a head's spectrum that are
-// expected to order the heads.
+// Agreement of predictions with measurements: each level, between a ceiling and two nulls (the attention on another
+// text, and a constant), and the quantities of a head's spectrum that are expected to order the heads.
 #pragma once
 
 #include <Eigen/Core>
@@ -70,8 +69,8 @@ double median(const Eigen::VectorXd& values);
 Agreement level_agreement(const std::vector<HeadPrediction>& heads, std::size_t level,
                           const PredictedMeasure& measure, const Resamples& resamples);
 
-/// Agreement of what other passages measure: no prediction from other passages can be expected to be
-/// better.
+/// Agreement of the measures on other passages of the text, a ceiling: no prediction from other passages can be
+/// expected to be better.
 Agreement ceiling_agreement(const std::vector<HeadPrediction>& heads,
                             const PredictedMeasure& measure, const Resamples& resamples);
 
@@ -95,7 +94,7 @@ inline constexpr std::string_view kRotaryBase = "rotary-base", kCeiling = "ceili
 /// A level, the base of rotary positions, the ceiling, another text or the null against the measurement.
 struct SummaryRow {
   std::optional<Eigen::Index> level;  ///< none for the rows after the levels
-  std::string_view name;              ///< of the level, or one of those
+  std::string_view name;              ///< of the level, or one of the names above
   Eigen::Index heads = 0;
   std::array<Agreement, kPredictedMeasures.size()> measures;
 };
@@ -132,7 +131,7 @@ class Summary {
 struct SpectralExpectation {
   const SpectralQuantity* quantity;
   std::string_view measured;  ///< name of the measure
-  int sign;                   ///< that of the expected rank correlation
+  int sign;                   ///< sign of the expected rank correlation
   double (*value)(const HeadPrediction&);
 };
 
@@ -155,7 +154,7 @@ inline constexpr std::array kSpectralExpectations{
                         [](const HeadPrediction& head) { return head.measured_logits.largest; }},
 };
 
-/// An expectation against the heads.
+/// The agreement of an expectation with the heads.
 struct SpectralAgreement {
   const SpectralExpectation* expectation = &kSpectralExpectations.front();
   Metric metric = Metric::bare;
@@ -164,7 +163,7 @@ struct SpectralAgreement {
   double ratio = 0;
 };
 
-/// Over the heads of which both are known. Draws as agreement() does.
+/// Agreement over the heads whose quantity and measure are both known. Draws as agreement() does.
 SpectralAgreement spectral_agreement(const std::vector<HeadPrediction>& heads,
                                      const SpectralExpectation& expectation, Metric metric,
                                      const Resamples& resamples);

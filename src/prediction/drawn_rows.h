@@ -61,9 +61,10 @@ class DrawnRows {
                                                       static_cast<std::size_t>(seen.count)));
     }
   }
-  /// Measures of rows over real keys of the same position: of these states, and the queries drawn from them.
+  /// Measures of the rows of level 8 (real_logits): `queries`, drawn from `states`, over keys of `states` at the same
+  /// positions.
   HeadMeasures over_keys(const HeadStates& states, const std::vector<HeadQuery>& queries) const;
-  /// Logits as the layer caps them.
+  /// Caps the logits in place as the layer does.
   void cap(Eigen::VectorXd& logits) const;
   /// About how many multiply-adds a head's rows cost on one level.
   double work() const;

@@ -13,17 +13,16 @@
 
 namespace eigenscope {
 
-/// Where the covariance C of the tokens comes from.
+/// The source of the covariance C of the tokens.
 enum class Metric { bare, weighted, mean_field };
 inline constexpr std::array kMetricNames{Choice{"bare", "C = I, the spectrum of W_QK alone"},
                                          Choice{"weighted", "C of the tokens of the statistics"},
                                          Choice{"mean-field", "C of the mean-field population"}};
 
-/// W is W_QK / sqrt(d_h), so that all numbers are in units of logits; W of a rotary head is that at offset 0.
-/// With norms of queries and keys W is that of the nearest linear maps where C = I, and stands for the covariance
-/// of the normalized queries and keys elsewhere. Logits are those before a cap.
-/// C is the covariance of the content tokens (without SinkKeys) around their mean over all positions and
-/// passages. NaN where nothing is known.
+/// Numbers of the spectrum of a head with C, the covariance of the content tokens (without SinkKeys) around their mean
+/// over all positions and passages. W is W_QK / sqrt(d_h), so that all numbers are in units of logits, before a cap; of
+/// a rotary head it is W at offset 0. Norms of queries and keys: with C = I, W is made of the nearest linear maps;
+/// otherwise the products of W with C are covariances of the normalized queries and keys. NaN where nothing is known.
 struct HeadInMetric {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -35,17 +34,18 @@ struct HeadInMetric {
   /// the content without position; NaN with C = I.
   double trace_content = kUnknown, spread_content = kUnknown;
   double components = kUnknown;       ///< WeightedSpectrum::components
-  double symmetric_share = kUnknown;  ///< likewise
+  double symmetric_share = kUnknown;  ///< ||(A + A^T)/2||_F^2 / ||A||_F^2, A = C^(1/2) W C^(1/2)
   /// Mean query, with its bias, times the mean key of the sinks at the start minus the mean content key: by
   /// how much the logit of the first token exceeds the others; NaN with C = I.
   double sink_gap = kUnknown;
-  /// At least the largest |logit|: max |q| max |k| over all tokens, plus the largest |bias| of an offset. With C = I sigma_max(W) max |x|^2 over
-  /// their states x, which is a bound without biases only; with norms of queries and keys by these alone.
+  /// Upper bound of the largest |logit|: max |q| max |k| over all tokens, plus the largest |bias| of an offset. With C
+  /// = I: sigma_max(W) max |x|^2 over their states x, which is a bound without biases only; with norms of queries and
+  /// keys the bound that these norms set.
   double logit_bound = kUnknown;
-  Eigen::VectorXd singular_values;  ///< as WeightedSpectrum has them
+  Eigen::VectorXd singular_values;  ///< of A, as in WeightedSpectrum
   Eigen::VectorXcd eigenvalues;
 
-  /// Calls visit(number) or visit(array) for each, by which they can be written and read.
+  /// Calls visit(number) or visit(array) for each member, to write or read it.
   template <class Head, class Visit>
   static void each(Head& of, const Visit& visit) {
     for (auto* number : {&of.trace, &of.spread, &of.trace_content, &of.spread_content,
@@ -61,17 +61,17 @@ struct HeadInMetric {
 /// passages together: from their queries and keys, in O(d_h^2) a token. Their width is d_h.
 FactorProducts content_products(const HeadStates& states, const SinkKeys& sinks);
 
-/// In the metric of the tokens of these passages, whose positions multiply logits by at most `rotary_factor`. Throws
+/// Numbers in the metric of the tokens of `states`; rotary positions multiply logits by at most `rotary_factor`. Throws
 /// InvalidArgument ("matrix") for numbers that are not finite.
 HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, double rotary_factor);
 
-/// With C = I, from the products of W_QK / sqrt(d_h) and the bound of its logits.
+/// Numbers with C = I, from the products of W_QK / sqrt(d_h) and the bound of its logits.
 HeadInMetric head_in_identity(const FactorProducts& products, double logit_bound);
 
 /// Composition of the logits of measured passages.
 struct MeasuredLogits {
-  /// Mean over passages of the number of components (WeightedSpectrum) of the passage's own content logits,
-  /// all queries by all keys, without the means of rows and columns; before rotary positions turn them.
+  /// Mean over passages of the number of components (WeightedSpectrum) of the passage's content logits, all queries by
+  /// all keys, without the means of rows and columns; before rotary positions turn them.
   double components = std::numeric_limits<double>::quiet_NaN();
   double largest = std::numeric_limits<double>::quiet_NaN();  ///< largest |logit| of a visible key
 };

@@ -18,7 +18,7 @@ namespace eigenscope {
 
 /// Predictions of the isotropic theory for a head, which need no eigenvalues.
 struct HeadTheory {
-  SpectralMoments moments;  ///< of W, the gain of a pre-norm folded in
+  SpectralMoments moments;  ///< moments of W, with the gain of a pre-norm folded in
   double localization = 0;  ///< for the kernel of level 0, temperature sqrt(d_h); may be NaN
 };
 
@@ -28,31 +28,31 @@ struct HeadPrediction {
 
   int layer, head;
   HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
-  HeadMeasures transfer;           ///< likewise; on the passages of another text
-  MeasuredLogits measured_logits;  ///< of the measured passages
-  HeadMeter ceiling_rows;          ///< those that `ceiling` is of, but for the statistics' own
+  HeadMeasures transfer;           ///< on the passages of another text; NaN as above
+  MeasuredLogits measured_logits;  ///< on the measured passages
+  HeadMeter ceiling_rows;          ///< rows behind `ceiling`, without those of the statistics
   HeadTheory report;
   std::array<HeadInMetric, kMetricNames.size()> metrics;  ///< by Metric
   std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
-  /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the
-  /// Gaussian model that knows most, level neighbours.
+  /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the last
+  /// Gaussian level, `neighbours`.
   Eigen::VectorXd measured_by_distance, gaussian_by_distance;
 
   HeadInMetric& in(Metric metric) { return metrics[static_cast<std::size_t>(metric)]; }
   HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
-  /// Measures of the ceiling are then of these rows too.
+  /// Adds rows to those that the ceiling measures.
   void add_ceiling(const HeadMeter& rows);
 };
 
 /// The heads as bytes, for another process of the same build.
 std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads);
-/// The heads again. Throws InvalidArgument ("partitions") for other bytes.
+/// The heads that bytes_of() wrote. Throws InvalidArgument ("partitions") for other bytes.
 std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes);
 
 /// Passages that go through the model. Only `statistics` are known to the predictions.
 struct PredictionPassages {
   std::vector<Passage> statistics;  ///< at least one; of a text, or random (random_tokens.h)
-  std::vector<Passage> measured;    ///< what the predictions are compared with; may be empty
+  std::vector<Passage> measured;    ///< compared with the predictions; may be empty
   std::vector<Passage> ceiling;     ///< others of the measured text, measured too; may be empty
   /// The statistics are of the measured text too: so their passages give the ceiling.
   bool same_text = false;
@@ -60,12 +60,12 @@ struct PredictionPassages {
   std::vector<Passage> transfer = {};
 };
 
-/// A job in steps.
+/// A part of a prediction: a job in steps.
 class PredictionPart {
  public:
   virtual ~PredictionPart() = default;
-  /// Does the next step and enters what it has found of `heads`, in the order of their layers; not when
-  /// done(). Throws FormatError as ForwardPass::advance does; the step is then still to be done.
+  /// Does the next step and stores its results in `heads`, which are in the order of their layers; not when done().
+  /// Throws FormatError as ForwardPass::advance does; the step is then still to be done.
   void step(std::vector<HeadPrediction>& heads) {
     do_step(heads);
     ++steps_;

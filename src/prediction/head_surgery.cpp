@@ -39,7 +39,7 @@ HeadStates states_of(const std::vector<HeadTokens>& tokens, Index passages) {
   return states;
 }
 
-// Visits each number and array of a head of which edits depend.
+// Visits each number and array of a head on which edits depend.
 template <class Head, class Visit>
 void each_edit_part(Head& head, const Visit& visit) {
   visit(head.rules.head_width);
@@ -242,14 +242,14 @@ HeadEffect HeadSurgery::effect(const QueryEdit& edit, const std::vector<MatrixXd
   const Index width = content_.key_mean.size();
   const MatrixXd moved =
       stacked_moments(change, states_.keys, head_.sinks, statistics).covariance();
-  HeadEffect found;
-  found.size =
+  HeadEffect effect;
+  effect.size =
       std::sqrt(trace_of_product(moved.topLeftCorner(width, width), content_.key_covariance)) /
       content_.norm;
-  found.predicted = predict(edited);
-  found.measured = meter.measures();
-  found.traces = content_products(edited, head_.sinks).traces();
-  return found;
+  effect.predicted = predict(edited);
+  effect.measured = meter.measures();
+  effect.traces = content_products(edited, head_.sinks).traces();
+  return effect;
 }
 
 MatrixXf HeadSurgery::weights(const QueryEdit& edit) const {

@@ -1,4 +1,5 @@
-// Changes of the spectrum of a trained head by its queries alone, and what the head does then: predicted and measured.
+// Changes of the spectrum of a trained head by its queries alone, and their effects on its attention, predicted and
+// measured.
 #pragma once
 
 #include <Eigen/Core>
@@ -33,9 +34,10 @@ struct ContentStatistics {
   double trace = 0, norm = 0;      ///< tr(A), ||A||_F
 };
 
-/// With P the projector on the right space of a matrix of rank d_h, whose trace is d_h: the matrix becomes `query`
-/// times itself plus `key` P. First its deviation from m P, m = trace / d_h, loses the share `shrunk`; then
-/// `added_mean` times norm / sqrt(d_h) times P is added at the norm that it has by then.
+/// Coefficients of a change of a matrix of rank d_h: it becomes `query` times itself plus `key` times P, the projector
+/// on its right space. First its deviation from m P, m = trace / d_h, loses the share `shrunk`; then P times
+/// `added_mean` ||.||_F / sqrt(d_h) is added, and the sum is scaled to the norm that the matrix had before this
+/// addition.
 struct SpectrumChange {
   SpectrumChange(double trace, double norm, double rank, double added_mean, double shrunk);
 
@@ -60,12 +62,12 @@ struct PreparedHead {
   SinkKeys sinks;
   PredictionSettings settings;
   Eigen::Index statistics = 0, measured = 0;  ///< passages of one length
-  Eigen::VectorXd correlations;               ///< of the layer's states of the statistics
-  std::vector<HeadTokens> tokens;             ///< by passage; values are of no use
+  Eigen::VectorXd correlations;    ///< correlations_of() the layer's states on the statistics
+  std::vector<HeadTokens> tokens;  ///< by passage; values are not used
 };
 /// A head as bytes, for another process of the same build.
 std::vector<std::byte> bytes_of(const PreparedHead& head);
-/// The head again. Throws InvalidArgument ("partitions") for other bytes.
+/// The head that bytes_of() wrote. Throws InvalidArgument ("partitions") for other bytes.
 PreparedHead prepared_head_of(std::span<const std::byte> bytes);
 
 /// A head after an edit.
@@ -73,7 +75,7 @@ struct HeadEffect {
   double size = 0;  ///< norm of the change of A over ||A||_F
   HeadMeasures predicted,
       measured;   ///< by level `neighbours` from the statistics; on the measured passages
-  Traces traces;  ///< of A afterwards
+  Traces traces;  ///< traces of A after the edit
 };
 
 /// Edits one head: each edit by itself, on the tokens as the trained model has them.
@@ -148,7 +150,7 @@ class SurgeryPass {
   SinkKeys sinks_;
   ForwardPass pass_;
   int layer_ = 0;
-  std::size_t collected_ = 0;  // passages of which states_ are there
+  std::size_t collected_ = 0;  // passages whose states_ are known
   LayerWeights weights_;
   std::vector<Eigen::MatrixXf> states_;
   Eigen::VectorXd correlations_;

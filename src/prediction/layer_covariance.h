@@ -1,5 +1,5 @@
-// The covariance of the token states that the heads of each layer see, measured on passages: the
-// Sigma with which tr(W Sigma), tr((W Sigma)^2) and tr(W Sigma W^T Sigma) are a trained head's own.
+// The covariance Sigma of the token states that the heads of each layer read, measured on passages: for tr(W Sigma),
+// tr((W Sigma)^2) and tr(W Sigma W^T Sigma) of trained heads.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,7 +1,7 @@
-// Predictor levels: what a head's rows of attention are predicted to be from its weights and more and more
-// statistics of its layer's tokens. Levels 1 to 7 are laws of the logits of one query: independent normal
-// numbers, one a key, each with its own mean and standard deviation. The isotropic theory (level 0) has
-// correlated logits and lies in `simulation`; the levels from 8 on take logits of real keys.
+// Predictor levels: predictions of a head's rows of attention from its weights and more and more statistics of its
+// layer's tokens. Levels 1 to 7 are laws of the logits of one query: independent normal numbers with a mean and a
+// standard deviation for each key. The isotropic theory (level 0) has correlated logits and lies in `simulation`; the
+// levels from 8 on take logits of real keys.
 #pragma once
 
 #include <Eigen/Core>
@@ -39,9 +39,8 @@ inline constexpr std::array kVerdictNames{Choice{"weights"}, Choice{"token stati
                                           Choice{"a sink"}, Choice{"position"},
                                           Choice{"not explained"}};
 
-/// A row of the table of levels. Each of the first nine adds to the one before it; the last two are
-/// other ways to the same numbers.
-/// The label is what it knows beyond the level before, or instead.
+/// A row of the table of levels. Each of the first nine adds to the one before it; the last two are other ways to the
+/// same numbers. The label names the statistics that the level adds, or uses instead.
 struct LevelInfo : Choice {
   /// The explanation of a head where this level is the first that fits; only of the nested ones.
   std::optional<Verdict> explains;
@@ -76,7 +75,7 @@ struct HeadProjections {
 
 /// A token that attends, in the coordinates of a head.
 struct HeadQuery {
-  Eigen::VectorXd query, key;  ///< as HeadStates has them, d_h
+  Eigen::VectorXd query, key;  ///< d_h, as in HeadStates
   Eigen::Index position;
 };
 
@@ -93,23 +92,23 @@ struct TokenCloud {
   Eigen::MatrixXd covariance;
 };
 
-/// The tokens of a layer as each level sees them, in the w coordinates in which they are given.
+/// Means and covariances of the tokens of a layer that the levels use, in w coordinates.
 struct TokenClouds {
   /// `passages` are w x T each.
   TokenClouds(const std::vector<Eigen::MatrixXd>& passages, const SinkKeys& sinks);
 
   TokenCloud all;                                          ///< every token
   TokenCloud but_first;                                    ///< without the sinks at the start
-  TokenCloud content;                                      ///< without those at the end either
+  TokenCloud content;                                      ///< without the sinks at the end either
   Eigen::VectorXd leading, trailing;                       ///< means of the sinks
   Eigen::MatrixXd smooth_but_first, smooth;                ///< mean token by position, w x T
-  Eigen::MatrixXd around_smooth_but_first, around_smooth;  ///< covariance around those
+  Eigen::MatrixXd around_smooth_but_first, around_smooth;  ///< covariance around these means
   SinkKeys sinks;
 };
 
-/// Level 8: logits of real keys, which are those of `states` and turn as `turns` says. The query of `passage` sees its own key, and at each other position `seen`
-/// that of another passage, drawn by its number of `normal`, which is N(0, 1); of its own passage where there
-/// is no other.
+/// Level 8: logits of real keys, those of `states`, turned by `turns`; one for each of the keys `seen`. The query of
+/// `passage` sees its key as it is. At each other position it sees the key of another passage, drawn by the N(0, 1)
+/// number of `normal` for that key, or of the same passage where there is no other.
 Eigen::VectorXd real_logits(const RotaryTurns& turns, const HeadStates& states,
                             const HeadQuery& query, Eigen::Index passage, KeyRange seen,
                             std::span<const float> normal);
@@ -155,8 +154,8 @@ class HeadPredictor {
   RowLaw position(const Eigen::MatrixXd& query) const;
   /// Level 6: the sinks at the end are explicit keys too.
   RowLaw separator(const Eigen::MatrixXd& query) const;
-  /// Level 7: tokens near the query are correlated with it, Cov(x_s, x_t) = k(|s - t|) Sigma, and its
-  /// `own` key is known: given x_q at p, key i has mean mu_i + k (x_q - mu_p) and (1 - k^2) Sigma.
+  /// Level 7: tokens near the query are correlated with it, Cov(x_s, x_t) = k(|s - t|) Sigma, and the key at its
+  /// position is known: given x_q at p, key i has mean mu_i + k (x_q - mu_p) and (1 - k^2) Sigma.
   RowLaw neighbours(const Eigen::MatrixXd& query, const Eigen::VectorXd& key_at_place,
                     Eigen::Index position) const;
 
@@ -166,7 +165,7 @@ class HeadPredictor {
   /// tr(R(D) queries R(D)^T keys) by distance D, or for all distances.
   Eigen::VectorXd variances(const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys) const;
   RowLaw by_distance(const Eigen::VectorXd& variances, Eigen::Index position) const;
-  /// Makes `count` keys from `first` on known ones that are all `key`.
+  /// Gives `count` keys from `first` on the known value `key_at_place`, with standard deviation 0.
   void set_sink(RowLaw& law, const Eigen::MatrixXd& query, const Eigen::VectorXd& key_at_place,
                 Eigen::Index first, Eigen::Index count) const;
 
@@ -178,8 +177,8 @@ class HeadPredictor {
   Eigen::VectorXd spectrum_, covariance_;  // variances of a logit
 };
 
-/// The weights of a head, the gain of a norm before them folded in. A norm of queries or keys, which no linear map
-/// expresses, is taken for the division by the root mean square that its inputs have for isotropic tokens, with
+/// The weights of a head with the gain of the norm before them folded in. A norm of queries or keys, which no linear
+/// map expresses, is replaced by the division by the root mean square that its inputs have for isotropic tokens, with
 /// its gain folded in.
 HeadProjections folded_projections(const LayerWeights& weights, const LayerRules& rules, int head);
 

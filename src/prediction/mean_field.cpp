@@ -25,15 +25,15 @@ constexpr int kHalvings = 30;  // of an interval of some deviations
 
 /// A content key as a query sees it.
 struct ContentKey {
-  double shift;   ///< of its mean logit to the logarithm of its mean weight
+  double shift;   ///< logarithm of its mean weight minus its mean logit
   double square;  ///< E e^(2 q.k) over (E e^(q.k))^2
-  double share;   ///< of C_vk q that it adds to its value
+  double share;   ///< factor of C_vk q in its value
 };
 
 /// A cap around the logits of a content key that contribute most to its mean weight.
 struct LinearCap {
   double slope = 1;
-  double moved = 0;  ///< of the mean logit
+  double moved = 0;  ///< change of the mean logit
 };
 
 /// For Gaussian logits of this mean and variance these are z = s f'(mean + s z) deviations above the mean, where

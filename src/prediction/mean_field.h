@@ -18,10 +18,10 @@
 
 namespace eigenscope {
 
-/// Keys and values of one head over a population of tokens with positions. T positions. Keys are those
-/// before rotary positions turn them.
+/// Keys and values of one head over a population of tokens at T positions. Keys are those before rotary positions turn
+/// them.
 struct KeyValueLaw {
-  /// d_h x T and d_v x T, smoothed over neighbouring content positions
+  /// Means by position, d_h x T and d_v x T, smoothed over neighbouring content positions.
   Eigen::MatrixXd key_means, value_means;
   Eigen::MatrixXd key_covariance;    ///< Sigma_k of content tokens around the means, d_h x d_h
   Eigen::MatrixXd cross_covariance;  ///< C_vk = Cov(value, key), d_v x d_h
@@ -39,7 +39,7 @@ struct MeanFieldReads {
   Eigen::VectorXd spread;
 };
 
-/// The reads of passage number `passage` of `tokens`. Each query sees the key and value of its own token as they
+/// The reads of passage number `passage` of `tokens`. Each query sees the key and value of its token as they
 /// are. A content key at position t, of the n others that the query sees, has weight
 /// exp(q . mu_t + min(s^2, 2 log n) / 2) and value nu_t + min(1, sqrt(2 log n) / s) C_vk q, with
 /// s^2 = q^T Sigma_k q: the means of e^(q . k) and of v e^(q . k) over Gaussian keys, capped where the
@@ -83,8 +83,8 @@ class MeanField {
   LayerPass pass_;  // its units are heads
 };
 
-/// A step is a head's rows and what its tokens read, or the population through a share of the rest of a layer, one
-/// for each passage.
+/// The mean-field level of a prediction. A step is the rows of a head and the reads of its tokens, or the population
+/// through a share of the rest of a layer, one for each passage.
 class MeanFieldLevel final : public PredictionPart {
  public:
   /// Throws as DrawnRows does.

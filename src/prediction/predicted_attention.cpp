@@ -35,8 +35,13 @@ PredictedAttention::PredictedAttention(std::shared_ptr<const Transformer> model,
     throw InvalidArgument("ablation_level", "be an integer from 1 to 7",
                           "found " + std::to_string(static_cast<int>(level)));
   }
-  const Index length = pass_.passages().front().length();
+  const Passage& first = pass_.passages().front();
+  const Index length = first.length();
   for (const Passage& passage : pass_.passages()) {
+    if (passage.leading != first.leading || passage.trailing != first.trailing) {
+      throw InvalidArgument("ablation",
+                            "be another one for passages that differ in their special tokens");
+    }
     if (passage.length() == length) continue;
     throw InvalidArgument(
         "ablation", "be another one for passages of several lengths",
@@ -132,8 +137,8 @@ double PredictedAttention::predict(std::size_t number) {
 }
 
 const MatrixXf& PredictedAttention::weights(std::size_t passage, const HeadPlace& head) const {
-  const auto found = std::find(heads_.begin(), heads_.end(), head);
-  return weights_[static_cast<std::size_t>(found - heads_.begin())][passage];
+  const auto match = std::find(heads_.begin(), heads_.end(), head);
+  return weights_[static_cast<std::size_t>(match - heads_.begin())][passage];
 }
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// The attention that a predictor level expects of heads, as matrices that can take the place of their own.
+// The attention that a predictor level expects of heads, as matrices that can replace their weights.
 #pragma once
 
 #include <Eigen/Core>

@@ -43,7 +43,7 @@ void check_passages(const PredictionPassages& passages) {
   }
 }
 
-/// The text that is measured: that with which predictions are compared, that of the ceiling, or another one.
+/// The text that is measured: the one that predictions are compared with, that of the ceiling, or another one.
 enum class MeasuredText { compared, ceiling, transfer };
 
 /// Measured attention of the heads on passages. A step is about a passage through a layer.
@@ -60,7 +60,7 @@ class TextMeasurement final : public PredictionPart {
   /// A head on one passage, or on all of them.
   struct HeadOnText {
     HeadMeter meter;
-    MeasuredLogits logits = {0, 0};  ///< of all passages the sum of the components
+    MeasuredLogits logits = {0, 0};  ///< components: sum over all passages
   };
 
   void do_step(std::vector<HeadPrediction>& heads) override;

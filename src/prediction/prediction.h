@@ -11,7 +11,7 @@
 namespace eigenscope {
 
 /// Two partitions of about the same work, for two workers: the levels that need the statistics, and the others (the
-/// mean field and what they are compared with), each with half of the passages of the ceiling.
+/// mean field and the measurements), each with half of the passages of the ceiling.
 enum class PredictionPartition { levels, others, all };
 inline constexpr int kPredictionPartitions = 2;
 
@@ -37,8 +37,8 @@ class Prediction {
   /// About how many multiply-adds the next step costs.
   double work_per_step() const;
 
-  /// The heads that are predicted, in the order of their layers. When all are, what is measured and their mean
-  /// field follow. Of the partition without levels: all heads.
+  /// The heads that are predicted, in the order of their layers. Their measurements and their mean field follow once
+  /// all are predicted. In the partition without levels: all heads.
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:

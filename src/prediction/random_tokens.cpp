@@ -61,7 +61,7 @@ class TokenReader {
  private:
   const LayerRules& rules(std::size_t layer) const { return model_.rules(static_cast<int>(layer)); }
 
-  /// What the heads read, H d_v x count.
+  /// The outputs of the heads before the output projection, H d_v x count.
   MatrixXf attended(std::size_t layer, Index position, const MatrixXf& x) {
     const LayerWeights& weights = layers_[layer];
     const LayerRules& rules = this->rules(layer);
@@ -96,7 +96,7 @@ class TokenReader {
     Eigen::VectorXf weights(seen);
     multiply(seen, 1, width, key.transposed(), factor<float>(query, width), weights.data(), seen);
     VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
-    // The keys that a query sees end with its own.
+    // The last visible key is at the position of the query.
     if (offset_bias.size() > 0) {
       logits += seen_offsets(offset_bias, seen - 1, 0, seen).cast<double>();
     }
@@ -146,7 +146,7 @@ class Draws {
   std::vector<std::uint64_t> drawn_;
 };
 
-/// Goes on with each sequence until it has `length` tokens; all are equally long.
+/// Extends each sequence until it has `length` tokens; all are equally long.
 void extend(const Transformer& model, Draws& draws, Index length,
             std::vector<std::vector<int>>& sequences) {
   TokenReader reader(model, static_cast<Index>(sequences.size()), length);
@@ -236,16 +236,16 @@ std::vector<Passage> sampled_passages(const Transformer& model, const RandomToke
   const Index room = content_length(tokens, length);
   const auto sequences = static_cast<std::size_t>(count);
   Draws draws(tokens.ids, sequences, seed);
-  std::vector<std::vector<int>> found(sequences, tokens.before);
+  std::vector<std::vector<int>> all_ids(sequences, tokens.before);
   const Index end = static_cast<Index>(tokens.before.size()) + room;
   if (tokens.before.empty()) {
-    for (std::size_t k = 0; k < sequences; ++k) found[k] = {draws.any(k)};
-    extend(model, draws, end, found);
-    for (std::vector<int>& ids : found) ids = {ids.back()};
+    for (std::size_t k = 0; k < sequences; ++k) all_ids[k] = {draws.any(k)};
+    extend(model, draws, end, all_ids);
+    for (std::vector<int>& ids : all_ids) ids = {ids.back()};
   }
-  extend(model, draws, end, found);
+  extend(model, draws, end, all_ids);
   std::vector<Passage> passages;
-  for (std::vector<int>& ids : found) {
+  for (std::vector<int>& ids : all_ids) {
     ids.insert(ids.end(), tokens.after.begin(), tokens.after.end());
     passages.push_back({std::move(ids), static_cast<Index>(tokens.before.size()),
                         static_cast<Index>(tokens.after.size())});

@@ -1,5 +1,5 @@
-// Sequences without a text, from which the statistics of tokens come: random tokens, and text
-// sampled from a language model itself, with its own neighbours and repetitions.
+// Sequences without a text, from which the statistics of tokens come: random tokens, and text sampled from the language
+// model, with the neighbours and repetitions that it writes.
 #pragma once
 
 #include <Eigen/Core>
@@ -40,7 +40,7 @@ struct RandomTokens {
   std::vector<int> before{}, after{};  ///< special tokens of every sequence
 };
 
-/// How many of `length` tokens are not special. Throws InvalidArgument ("length") when there is none.
+/// The number of `length` tokens that are not special. Throws InvalidArgument ("length") when there is none.
 Eigen::Index content_length(const RandomTokens& tokens, Eigen::Index length);
 
 /// The probability of each of the ids by a law of independent ones; they add up to 1. Throws
@@ -54,13 +54,13 @@ Eigen::VectorXd token_probabilities(const RandomTokens& tokens);
 std::vector<Passage> random_passages(const RandomTokens& tokens, Eigen::Index count,
                                      Eigen::Index length, std::uint64_t seed);
 
-/// `count` sequences of `length` tokens between the special tokens of `tokens`. After special tokens in
-/// front the model goes on by itself. Without them it goes on from one of `tokens.ids`, all alike, and the
-/// last of as many tokens as a sequence has is the first token of the sequence: so that this too is one that
-/// the model writes. Each token is drawn from the softmax of the model's logits over `tokens.ids`; those of
-/// sequence k by stream k of the seed, of streams that nothing else uses. Keeps all layers in memory. Throws
-/// InvalidArgument: "tokens_law" for a model without causal attention, "ids", "length" when the special
-/// tokens leave no room; FormatError for weights that cannot be read.
+/// `count` sequences of `length` tokens, special ones included. After special tokens in front the model continues by
+/// itself. Without them it continues from a uniformly drawn one of `tokens.ids` for as many tokens as a sequence has,
+/// and the last of these is the first token of the sequence, so that this token too is sampled from the model. Each
+/// token is drawn from the softmax of the model's logits over `tokens.ids`, in sequence k by stream k of the seed, of
+/// streams that nothing else uses. Keeps all layers in memory. Throws InvalidArgument: "tokens_law" for a model without
+/// causal attention, "ids", "length" when the special tokens leave no room; FormatError for weights that cannot be
+/// read.
 std::vector<Passage> sampled_passages(const Transformer& model, const RandomTokens& tokens,
                                       Eigen::Index count, Eigen::Index length, std::uint64_t seed);
 

@@ -20,7 +20,7 @@ using Eigen::VectorXd;
 
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
 
-/// Of W_QK / sqrt(d_h).
+/// The products of W_QK / sqrt(d_h).
 FactorProducts scaled_products(const HeadProjections& head) {
   FactorProducts products =
       products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
@@ -45,8 +45,8 @@ double largest_square(const std::vector<MatrixXf>& states) {
   return most;
 }
 
-/// An upper bound of the largest |logit|, without biases: by the norms of queries and keys, in latent attention by these
-/// queries and keys, or else by the largest singular value of W_QK and the largest of the states.
+/// An upper bound of the largest |logit|, without biases: by the norms of queries and keys, in latent attention by
+/// these queries and keys, or else by the largest singular value of W_QK and the largest of the states.
 double logit_bound(const LayerWeights& weights, const LayerRules& rules, int head,
                    const std::vector<MatrixXf>& states) {
   const Index width = rules.head_width;
@@ -169,7 +169,7 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& states,
   if (same_text_) prediction.ceiling = sequences;
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head());
   prediction.report = theory_of(folded, kernel_, pass_.layer(), head());
-  if (!has_own_keys()) prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
+  if (!computes_keys()) prediction.report.localization = std::numeric_limits<double>::quiet_NaN();
   const double bound = logit_bound(weights_, rows_.rules(), head(), states_);
   prediction.in(Metric::bare) = head_in_identity(
       scaled_products(folded), rows_.largest_turn() * bound + states.largest_offset_bias());
@@ -220,7 +220,7 @@ HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   measures.row = {kUnknown, kUnknown, kUnknown, kUnknown};
   // The theory has neither caps nor biases of offsets, and one set of tokens.
   const bool plain = rows_.rules().attention_cap == 0 && weights_.offset_bias.is_none();
-  if (!plain || !has_own_keys()) return measures;
+  if (!plain || !computes_keys()) return measures;
   const double temperature = std::sqrt(static_cast<double>(rows_.rules().head_width));
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);

@@ -36,8 +36,8 @@ class StatisticsLevels final : public PredictionPart {
                       HeadPrediction& prediction) const;
   HeadMeasures isotropic(const Traces& traces) const;
   int head() const { return static_cast<int>(pass_.unit()); }
-  /// Whether queries and keys of the layer are made of the same tokens.
-  bool has_own_keys() const { return model_->key_layer(pass_.layer()) == pass_.layer(); }
+  /// Whether the layer makes its keys of the tokens that its queries are made of, not of those of an earlier layer.
+  bool computes_keys() const { return model_->key_layer(pass_.layer()) == pass_.layer(); }
 
   std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;

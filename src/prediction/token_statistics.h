@@ -10,8 +10,8 @@
 
 namespace eigenscope {
 
-/// By passage, d_h x T each, before rotary positions turn them. The product of a query and a key is their
-/// logit, but for rotary positions and the bias of the offset.
+/// Queries, keys (d_h x T) and values (d_v x T) of one head by passage, before rotary positions turn them. The product
+/// of a query and a key is their logit, but for rotary positions and the bias of the offset.
 struct HeadStates {
   std::vector<Eigen::MatrixXd> queries;  ///< over sqrt(d_h)
   std::vector<Eigen::MatrixXd> keys, values;
@@ -20,7 +20,7 @@ struct HeadStates {
   /// The largest |bias| of an offset in a passage; 0 without biases.
   double largest_offset_bias() const { return offset_bias.lpNorm<Eigen::Infinity>(); }
 
-  /// One passage more.
+  /// Adds a passage.
   void add(const HeadTokens& tokens);
 };
 
@@ -60,7 +60,7 @@ Eigen::MatrixXd mean_of(const std::vector<Matrix>& passages) {
 /// D positions apart in one passage, as Cov(x_s, x_t) = k(|s - t|) Sigma has it, by traces around the means by
 /// position, smoothed. 1 at D = 0; 0 where fewer than 50 pairs are that far apart.
 Eigen::VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks);
-/// The same of those among the states of a layer that its keys are made of.
+/// The correlations of those states that the keys of the layer are made of (LayerWeights::key_input).
 Eigen::VectorXd correlations_of(const LayerWeights& layer,
                                 const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks);
 

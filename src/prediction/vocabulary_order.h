@@ -1,5 +1,5 @@
-// Which ids of a vocabulary are words, the most frequent first: what Zipf's law is about. From the
-// tokenizer's file, or the order of the ids alone, or the embeddings of the model.
+// Word ids of a vocabulary, the most frequent first, as Zipf's law of random tokens needs them: from the file of the
+// tokenizer, the order of the ids alone, or the embeddings of the model.
 #pragma once
 
 #include <array>
@@ -48,11 +48,10 @@ enum class TokenOrder {
 inline constexpr std::array kTokenOrderNames{Choice{"vocabulary", "of the vocabulary"},
                                              Choice{"embedding", "by their embeddings"}};
 
-/// Ids, the most frequent first. For `embedding`, log(rank + offset) of the words from first_word on is
-/// regressed on their token embedding and its norm, each row with weight 1 / (rank + offset), and all
-/// separate ids are sorted by what that line says: so punctuation, whose ids say nothing of their
-/// frequency, finds a place among the words. Reads the token embeddings; throws
-/// FormatError as Transformer::token_embeddings does.
+/// Ids, the most frequent first. For `embedding`, log(rank + offset) of the words from first_word on is regressed on
+/// their token embedding and its norm, each row with weight 1 / (rank + offset), and all separate ids are sorted by the
+/// fitted value: so punctuation, whose ids do not follow its frequency, is placed among the words. Reads the token
+/// embeddings; throws FormatError as Transformer::token_embeddings does.
 std::vector<int> ids_by_frequency(TokenOrder order, double offset, const VocabularyLayout& layout,
                                   const Transformer& model);
 
