@@ -10,8 +10,8 @@ const strict = { expect: { requireAssertions: true } };
  */
 const patient = {
   expect: { ...strict.expect, poll: { timeout: 30_000 } },
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000, // three times what the slowest takes on a slow machine
+  hookTimeout: 180_000,
   retry: 1,
 };
 

@@ -7,16 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { largeFolder } from './large-folder.mjs';
 import { cellOf, writeReport } from './report.mjs';
-import { watched } from './watched.mjs';
+import { SCANS, scan, writeCheckpoint } from './scans.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = process.argv[2] ?? '32';
-/** What is measured: the most seconds with all layers on 2 cores, from files that the system remembers. */
-const SCANS = [
-  { name: 'all columns', options: ['--csv'], turns: 5, most: 4 },
-  { name: '`--traces`', options: ['--traces', '--csv'], turns: 5, most: 4 },
-  { name: '`--layers`', options: ['--layers'], turns: 3, most: 40 },
-];
 const folder = largeFolder();
 
 /** Every query and key tensor: its file, first byte and length. */
@@ -61,15 +55,7 @@ function secondsToRead(list) {
   return (performance.now() - start) / 1000;
 }
 
-/** Seconds of a scan, its peak memory in MB and its heads. */
-async function scan(options) {
-  const { text, ...spent } = await watched(`${root}build/native/eigenscope`, ['heads', folder, ...options]);
-  const heads = options.includes('--csv') ? text.trim().split('\n').length - 1 : JSON.parse(text).heads.length;
-  return { ...spent, heads };
-}
-
-const writer = fileURLToPath(new URL('sparse-llama.mjs', import.meta.url));
-spawnSync('node', [writer, folder, '--dense', '--layers', LAYERS], { stdio: 'inherit' });
+writeCheckpoint(folder, LAYERS);
 const list = ranges();
 const paths = [...new Set(list.map(({ path }) => path))];
 const bytes = list.reduce((sum, range) => sum + range.bytes, 0);
@@ -83,7 +69,7 @@ for (const { name, options, turns: count, most } of SCANS) {
       if (kind === 'disk') forget(paths);
       const reading = secondsToRead(list);
       if (kind === 'disk') forget(paths);
-      turns.push({ reading, ...(await scan(options)) });
+      turns.push({ reading, ...(await scan(`${root}build/native/eigenscope`, folder, options)) });
     }
     const cell = (value, digits) => cellOf(turns.map(value), digits);
     rows.push([

@@ -12,7 +12,7 @@ import { root } from '../cli/eigenscope';
 import { MOST, MOST_LATER, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
 import { dropPicked, pick } from './gestures';
-import { RATIOS } from './main-thread';
+import { fixedWork, RATIOS } from './main-thread';
 import { rendererMeter } from './renderer-use';
 
 openBrowser();
@@ -320,6 +320,14 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
 });
 
 test('what the main thread does, over fixed work', { timeout: 900_000 }, async () => {
+  const works = await repeated(fixedWork);
+  busy.push(
+    row(
+      'the fixed work itself, at least',
+      works.map(([least]) => least!),
+      'ms',
+    ),
+  );
   for (const { values, measure } of RATIOS) {
     const turns = await repeated(measure);
     for (const [i, { what, limit }] of values.entries()) {

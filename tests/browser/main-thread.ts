@@ -43,7 +43,7 @@ async function traced(page: Page, act: () => Promise<void>): Promise<number[]> {
 const TIMES = 40;
 
 /** Milliseconds that the fixed work takes now, sorted; in a page of its own, whose tasks alone it counts. */
-async function fixedWork(): Promise<number[]> {
+export async function fixedWork(): Promise<number[]> {
   const page = await browser.newPage();
   const taken = await page.evaluate(async (times) => {
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
