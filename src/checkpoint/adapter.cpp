@@ -25,25 +25,26 @@ namespace {
 constexpr std::string_view kInner = ".lora_A.", kOuter = ".lora_B.";
 constexpr std::string_view kWrapper = "base_model.model.";
 
-/// W + scale * outer inner, whose names are those of tensors of the adapter.
+/// A weight that the adapter changes to W + scale B A. `inner` and `outer` name the adapter's tensors A (rank x inputs)
+/// and B (outputs x rank).
 struct ChangedWeight {
   std::string name, inner, outer;
-  std::string magnitude;  ///< of DoRA: the norm of W for each output; or empty
+  std::string magnitude;  ///< DoRA's norms, one for each output; empty without DoRA
   std::uint64_t rows = 0, columns = 0, rank = 0;  ///< rank 0: a change by `inner` that is not read
   double scale = 0;
   bool inputs_first = false;  ///< W is stored with its inputs as rows
 };
 
-/// The tensors of B (outputs x r) and A (r x inputs), row by row, and by which each output is multiplied; no numbers
-/// where it is not.
+/// A (`inner`, r x inputs) and B (`outer`, outputs x r) in row-major order, and DoRA's factor of each output, empty
+/// without DoRA.
 struct ChangeFactors {
   std::vector<double> inner, outer, outputs;
 };
 
 class AdaptedView final : public SafetensorsView {
  public:
-  /// Of `tensors` the first are those of `weights`, and the next those that the tensors `replacing` of the adapter
-  /// replace.
+  /// `tensors` lists those of `weights` first, then those that the adapter's tensors `replacing` replace, then tensors
+  /// of `base`.
   AdaptedView(std::shared_ptr<const Safetensors> base, std::shared_ptr<const Safetensors> adapter,
               const std::vector<ViewedTensor>& tensors, std::vector<ChangedWeight> weights,
               std::vector<std::string> replacing)
@@ -132,19 +133,20 @@ class AdaptedView final : public SafetensorsView {
   LastParts<ChangeFactors> factors_;
 };
 
-/// What adapter_config.json says of all weights.
+/// The settings of adapter_config.json that hold for all weights.
 struct AdapterRules {
   double alpha = 0;
   bool by_root = false;  ///< alpha is divided by the root of the rank
   bool has_magnitudes = false;
-  std::uint64_t rank = 0;  ///< of all weights; 0: that of the tensors
+  std::uint64_t rank = 0;  ///< r of all weights; 0: the rows of each A
 };
 
-/// The alpha of a module, named without the wrapper, by the keys of `alpha_pattern`, which PEFT takes for regular
-/// expressions behind a dot: the ends of names, or '^' and a name.
+/// The LoRA alpha of `module`, a name without the wrapper's prefix: the value of the matching key of `alpha_pattern`,
+/// else `alpha`. PEFT matches keys as regular expressions after a dot; supported are ends of names, and '^' with a
+/// name.
 double alpha_of(const Config& config, double alpha, std::string_view module) {
   const std::string pattern = "alpha_pattern";
-  bool is_found = false;
+  bool is_matched = false;
   for (const std::string& key : config.names(pattern + ".", true)) {
     const bool is_whole = key.starts_with('^');
     const std::string_view end = std::string_view(key).substr(is_whole);
@@ -156,7 +158,7 @@ double alpha_of(const Config& config, double alpha, std::string_view module) {
       refuse_item(pattern, {"its keys must be ends of names of modules, but '", shown_name(key),
                             "' is a regular expression"});
     }
-    const double own = *config.number(pattern + "." + key, 0, 1e6);
+    const double pattern_alpha = *config.number(pattern + "." + key, 0, 1e6);
     if (end.size() > module.size()) continue;
     const std::size_t before = module.size() - end.size();
     const bool matches =
@@ -164,12 +166,12 @@ double alpha_of(const Config& config, double alpha, std::string_view module) {
         std::equal(end.begin(), end.end(), module.begin() + static_cast<std::ptrdiff_t>(before),
                    [](char expected, char c) { return expected == '.' || expected == c; });
     if (!matches) continue;
-    if (is_found && own != alpha) {
+    if (is_matched && pattern_alpha != alpha) {
       refuse_item(pattern, {"its keys must give '", shown_name(module), "' one alpha, but give it ",
-                            shown(alpha), " and ", shown(own)});
+                            shown(alpha), " and ", shown(pattern_alpha)});
     }
-    is_found = true;
-    alpha = own;
+    is_matched = true;
+    alpha = pattern_alpha;
   }
   return alpha;
 }
@@ -201,14 +203,14 @@ AdapterRules rules_of(const Config& config) {
           one_rank ? config.positive_integer("r", kMostRank).value_or(0) : 0};
 }
 
-/// Whether a prefix is that of the stack of pictures or sound of a model, not only a wrapper's.
+/// Whether `prefix` belongs to a model's stack for images or audio rather than to a wrapper.
 bool is_of_other_part(const std::string& prefix) {
   return part_of(nullptr, "", prefix, false) != kNoPart ||
          prefix.find("tower") != std::string::npos;
 }
 
-/// The name in `base` of the tensor that the adapter calls `name`, which may lack what the file's names begin with, or
-/// have more; empty where none fits. Throws FormatError naming `tensor`, the adapter's, where several fit.
+/// The name in `base` of the tensor that the adapter calls `name`, where either name may have a prefix that the other
+/// lacks; empty where none fits. Throws FormatError naming the adapter's `tensor` where several fit.
 std::string stored_name(const Safetensors& base, const std::string& name,
                         const std::string& tensor) {
   if (base.tensors().contains(name)) return name;
@@ -255,7 +257,7 @@ bool is_trained_whole(const Config& config, std::string_view module) {
   }
 }
 
-/// The tensor of the model in whose place one of the adapter stands, such as the weight of a new head or a bias.
+/// The name of the model's tensor that `tensor` of the adapter replaces, such as the weight of a new head or a bias.
 /// Throws FormatError naming the tensor where it is another part of an adapter, or does not fit.
 std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
                         const std::string& tensor, const Config& config) {
@@ -276,11 +278,11 @@ std::string replaced_by(const Safetensors& base, const Safetensors& adapter,
   }
   if (is_new) return name;
   // Rows of embeddings are added for new tokens.
-  const std::vector<std::uint64_t>&own = adapter.tensor(tensor).shape,
+  const std::vector<std::uint64_t>&shape = adapter.tensor(tensor).shape,
         &whole = base.tensor(stored).shape;
-  const bool fits = own.size() == whole.size() && !own.empty() &&
-                    std::equal(own.begin() + 1, own.end(), whole.begin() + 1) &&
-                    (own[0] == whole[0] || (own.size() == 2 && own[0] > whole[0]));
+  const bool fits = shape.size() == whole.size() && !shape.empty() &&
+                    std::equal(shape.begin() + 1, shape.end(), whole.begin() + 1) &&
+                    (shape[0] == whole[0] || (shape.size() == 2 && shape[0] > whole[0]));
   if (!fits) {
     refuse_item(tensor, {"its shape ", shape_text(adapter.tensor(tensor)), " must be that of '",
                          shown_name(stored), "', ", shape_text(base.tensor(stored))});
@@ -319,11 +321,11 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
                         std::to_string(rules.rank), ", but has ", std::to_string(weight.rank)});
   }
   if (rules.has_magnitudes) {
-    const std::string own = module + ".lora_magnitude_vector";
-    const auto magnitude = adapter.tensors().lower_bound(own);
-    if (magnitude == adapter.tensors().end() || !magnitude->first.starts_with(own) ||
+    const std::string vector_name = module + ".lora_magnitude_vector";
+    const auto magnitude = adapter.tensors().lower_bound(vector_name);
+    if (magnitude == adapter.tensors().end() || !magnitude->first.starts_with(vector_name) ||
         magnitude->second.shape != std::vector{b.shape[0]}) {
-      refuse_item(own,
+      refuse_item(vector_name,
                   {"it must have ", std::to_string(b.shape[0]), " numbers, as 'use_dora' is true"});
     }
     weight.magnitude = magnitude->first;
@@ -334,8 +336,9 @@ ChangedWeight change_of(const Safetensors& base, const Safetensors& adapter,
   return weight;
 }
 
-/// Whether a matrix of tokens was trained whole that is the output of `base` too, for neither file has another matrix of
-/// its shape. PEFT trains a copy and leaves the output as it was, unless `ensure_weight_tying` is true.
+/// Whether `tensor` is a token embedding matrix that was trained whole and is also the output matrix of `base`: neither
+/// file has another tensor of its shape. PEFT then trains a copy and leaves the output unchanged, unless
+/// `ensure_weight_tying` is true.
 bool parts_from_output(const Safetensors& base, const Safetensors& adapter,
                        const std::string& tensor, std::string_view module, const Config& config) {
   const bool embeds =
@@ -355,8 +358,8 @@ bool parts_from_output(const Safetensors& base, const Safetensors& adapter,
   return is_alone(base, stored) && is_alone(adapter, tensor);
 }
 
-/// The module whose matrix of tokens, or other weight that was stored whole, a tensor of the adapter changes in a way
-/// that is not read; empty for another tensor.
+/// The module that `tensor` of the adapter changes in an unsupported way (token embeddings, or a base layer's weight
+/// that is stored whole); empty for any other tensor.
 std::string_view unread_module(const Safetensors& base, const Safetensors& adapter,
                                const std::string& tensor, const Config& config) {
   const std::string_view name = tensor;
@@ -383,7 +386,7 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
   const AdapterRules rules = rules_of(config);
   std::vector<ChangedWeight> weights;
   std::vector<ViewedTensor> viewed;
-  std::map<std::string, std::string> changed;  // by the weight, the tensor that changes it
+  std::map<std::string, std::string> changed;  // weight -> tensor that changes it
   const auto change = [&](const std::string& weight, const std::string& tensor) {
     if (changed.emplace(weight, tensor).second) return;
     refuse_item(tensor, {"it must change another weight than '", shown_name(changed[weight]), "'"});
@@ -392,7 +395,7 @@ std::shared_ptr<const Safetensors> with_adapter(std::shared_ptr<const Safetensor
     viewed.push_back({name, dtype_name(info.dtype), info.shape, info.end - info.begin});
   };
   std::vector<std::string> replacing;
-  std::string unread;  // what the names of the tensors of a module begin with, which are neighbours
+  std::string unread;  // prefix of the tensors of an unsupported module, which are adjacent
   for (const auto& [name, info] : adapter->tensors()) {
     if (!unread.empty() && name.starts_with(unread)) continue;
     if (const std::string module(unread_module(*base, *adapter, name, config)); !module.empty()) {

@@ -23,7 +23,7 @@ namespace {
 
 bool is_gguf_file(const std::shared_ptr<ByteSource>& file) { return is_gguf(*file); }
 
-/// What files of a format begin with, where their names promise it.
+/// The beginning of a file that the ending of its name promises.
 struct Promise {
   std::string_view ending, beginning;
 };
@@ -48,12 +48,12 @@ std::shared_ptr<ByteSource> as_safetensors(const std::shared_ptr<ByteSource>& fi
   return file;
 }
 
-/// A LoRA adapter as PEFT names its files; null without one.
+/// The files of a LoRA adapter by PEFT's names; null without an adapter.
 struct AdapterFiles {
   std::shared_ptr<ByteSource> weights, config;
 };
 
-/// Takes an adapter from the files of its model; without its config it stays there.
+/// Moves an adapter's weights and config out of `files`; both stay there where one of them is missing.
 AdapterFiles take_adapter(std::vector<std::shared_ptr<ByteSource>>& files) {
   const auto named = [&](std::string_view beginning) {
     const auto place = std::find_if(files.begin(), files.end(), [&](const auto& file) {
@@ -68,7 +68,7 @@ AdapterFiles take_adapter(std::vector<std::shared_ptr<ByteSource>>& files) {
   return adapter;
 }
 
-/// What a reader of formats makes of a file, whose refusals name the file.
+/// The result of `read`, whose FormatErrors name `file`.
 template <class Read>
 auto named(const std::string& file, const Read& read) {
   try {
@@ -77,10 +77,6 @@ auto named(const std::string& file, const Read& read) {
     throw in_file(error, file);
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// The tensors under a stack's prefix, and those of no layer, such as the output matrix that its model may share.
 std::shared_ptr<const Safetensors> stack_of(const Safetensors& tensors, const std::string& stack) {
@@ -157,11 +153,11 @@ void declare_type(Config& config, const std::string& type) {
                           "found '" + shown_name(type) + "'");
   }
   for (const char* const key : kTextTypePaths) {
-    const std::string own = config.value(key);
-    if (!is_known_type(own) || own == type) continue;
+    const std::string stored = config.value(key);
+    if (!is_known_type(stored) || stored == type) continue;
     throw InvalidArgument(
         "model_type", "be omitted where config.json has one that is known",
-        "'" + std::string(key) + "' in " + config.name() + " is '" + shown_name(own) + "'");
+        "'" + std::string(key) + "' in " + config.name() + " is '" + shown_name(stored) + "'");
   }
   config.set_text(kTextTypePaths.front(), type);
   for (const char* const key : kTextTypePaths) {

@@ -23,12 +23,14 @@ struct CheckpointFiles {
   std::string stack = {};
 };
 
-/// Throws FormatError for a file that is not as its format promises or is of another known format, and naming the file
-/// that the index has and `model` lacks; InvalidArgument ("stack") where no name begins with `stack`.
+/// The tensors of a checkpoint: of all files of `model` that count, quantized weights decoded and a LoRA adapter among
+/// the files merged; with `stack`, only those under its prefix and those of no layer. Throws FormatError for a file
+/// that is not as its format promises or is of another known format, and naming the file that the index has and `model`
+/// lacks; InvalidArgument ("stack") where no name begins with `stack`.
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files);
-/// That of the metadata where a GGUF file has none beside it, or of the arguments of the model in a file of torch.save,
-/// with `model_type` if that is given; nothing where there is none of these. Throws FormatError, and InvalidArgument
-/// ("model_type") for a type that no family lists or that would replace one that is known.
+/// The config of a checkpoint: config.json, else the metadata of GGUF files, else the arguments of the model in a file
+/// of torch.save; with `model_type` if that is given. Nothing where there is none of these. Throws FormatError, and
+/// InvalidArgument ("model_type") for a type that no family lists or that would replace one that is known.
 std::optional<Config> read_config(const CheckpointFiles& files);
 
 }  // namespace eigenscope

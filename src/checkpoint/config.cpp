@@ -14,7 +14,7 @@
 
 namespace eigenscope {
 
-/// Keeps every value by its path; of an object or an array itself only that it is there.
+/// Keeps every scalar by its path, and for an object or an array only that it is there.
 class ConfigReader final : public JsonEvents {
  public:
   explicit ConfigReader(Config& config) : config_(config) {}
@@ -62,14 +62,14 @@ class ConfigReader final : public JsonEvents {
     levels_.push_back({object, path_.size()});
   }
 
-  /// Makes the path that of a part of the present object or array.
+  /// Sets the path to that of the member `name` of the current object or array.
   void descend(const std::string& name) {
     path_.resize(levels_.back().path);
     if (levels_.size() > 1) path_ += '.';
     path_ += name;
   }
 
-  /// Makes the path that of the value that has come; a key has done so for those of an object.
+  /// Sets the path to that of the next value; in an object key() has done so.
   void arrive() {
     if (levels_.empty()) refuse_top();
     if (!levels_.back().object) descend(std::to_string(levels_.back().next++));

@@ -45,8 +45,8 @@ class Config {
   /// Whether `key` is there and null.
   bool is_null(const std::string& key) const { return nulls_.contains(key); }
 
-  /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object; with those that have
-  /// a '.' themselves, and the paths of values in objects there, if `with_dots`.
+  /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object; with those that
+  /// have a '.' themselves, and the paths of values in objects there, if `with_dots`.
   std::vector<std::string> names(const std::string& object, bool with_dots = false) const;
 
   /// Whether `object`, a path without its last '.', has any key, also one with a '.' in its name.

@@ -36,12 +36,12 @@ bool ConfigKeys::is_null(std::string_view key) const {
 }
 
 std::vector<std::string> ConfigKeys::names() const {
-  std::vector<std::string> found;
+  std::vector<std::string> names;
   for (const std::string& object : objects_) {
     if (config_ == nullptr) break;
-    for (std::string& name : config_->names(object)) found.push_back(std::move(name));
+    for (std::string& name : config_->names(object)) names.push_back(std::move(name));
   }
-  return found;
+  return names;
 }
 
 std::string ConfigKeys::value(std::string_view key) const {

@@ -26,7 +26,7 @@ class ConfigKeys {
   /// for the outermost object.
   ConfigKeys(const Config* config, std::vector<std::string> objects);
 
-  /// The config seen from these objects in each of its objects.
+  /// The keys of the objects `objects` inside each of these objects.
   ConfigKeys in(const std::vector<std::string>& objects) const;
 
   /// The value called `key`; nothing where no object has it. Throws as the functions of Config do.
@@ -44,7 +44,7 @@ class ConfigKeys {
   std::vector<std::string> names() const;
   /// The value called `key` as Config::value has it; empty where no object has it.
   std::string value(std::string_view key) const;
-  /// The path of `key` where it is found, or else where it is looked for first.
+  /// The path of `key` in the first object that has it, or else in the first object.
   std::string path(std::string_view key) const;
 
   /// The name of the config in messages. Only where there is one.
@@ -59,7 +59,8 @@ class ConfigKeys {
   std::vector<std::string> objects_;
 };
 
-/// The key of an element of the list `list`, from 0 on; empty of an empty one, which is in no config.
+/// The key of element `number`, from 0, of the list `list`, such as "layer_types.3"; empty, and so in no config, if
+/// `list` is empty.
 std::string element_key(std::string_view list, std::int64_t number);
 
 /// The value called `key` as text, read as one of the kind of `usual`: a flag, a positive integer or a text. Throws as
@@ -77,12 +78,12 @@ void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind);
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual);
 
-/// The count of key heads of a row, called `key`, with its switches: nothing where the config does not say. The default
-/// of a single one is that of a known model type. Throws as head_count does.
+/// The number of key heads by `key` and the switches of `family`; nothing where the config does not give it. That it is
+/// 1 by default holds only for a `known` model type. Throws as head_count does.
 std::optional<std::uint64_t> key_head_count(const ConfigKeys& keys, const Family& family,
                                             const std::string& key, bool known);
 
-/// Throws FormatError naming the tensor `weight` of so many inputs where the config has another width under `key`.
+/// Throws FormatError naming the tensor `weight` where the config has another width under `key` than its `inputs`.
 void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,
                  std::uint64_t inputs);
 

@@ -10,24 +10,23 @@
 
 namespace eigenscope {
 
-/// The path of a part's object in config.json, which ends with '.': `named`, that of the row, or else, of text that of
-/// the language model, empty where the outermost object has the keys, and of another stack that which the words of its
-/// `prefix` tell, such as "vision_tower.", or `kNoPart`.
+/// The path, which ends with '.', of the object of config.json for a stack: `named`, the one in the family's row,
+/// unless it is empty; else for a stack of `text` the language model's, empty where the outermost object has its keys;
+/// else the one that words in the stack's `prefix` select, such as "vision_tower.", or `kNoPart`.
 std::string part_of(const Config* config, std::string_view named, const std::string& prefix,
                     bool text);
 inline constexpr std::string_view kNoPart = "(none).";
 
-/// A config.json seen from the object `part` of a stack, and then from the outermost one where that has defaults of
-/// text or there is no such object, but not if another stack is the `main` one. In each the object "attn_config" comes
-/// last.
+/// The keys of a stack: those of the object `part`; then, if the stack is the `main` one and `part` is an object of
+/// text or absent, those of the outermost object; then those of the objects "attn_config" in them.
 ConfigKeys part_keys(const Config* config, const std::string& part, bool main = true);
 
-/// The paths of the model types of the whole and of its parts.
+/// The paths of the model types of the whole model and of its parts.
 inline constexpr std::array<const char*, 5> kTypePaths{
     "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
     "vision_config.model_type"};
 
-/// Those of a model of text, alone or as a part.
+/// The paths of the model type of a text model, alone or as a part of another model.
 inline constexpr std::array<const char*, 2> kTextTypePaths{"model_type", "text_config.model_type"};
 
 /// Throws FormatError naming an object of config.json for a part of a model, such as "text_config", that is none.

@@ -10,7 +10,8 @@
 
 namespace eigenscope {
 
-/// Fills `out` with the elements from number `first` on, row by row, of a weight of `file` that is no `stacked_blocks`.
+/// Fills `out` with the elements of `weight` in `file` from number `first` on, in row-major order. It must not be
+/// `stacked_blocks`.
 void decode_weight(const Safetensors& file, const QuantizedWeight& weight,
                    const DecodingTables& tables, std::uint64_t first, std::span<float> out);
 

@@ -38,7 +38,7 @@ CodeTable table_of(ValueOf value_of) {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Whole numbers, less `middle`.
+/// The integers code - middle.
 CodeTable integers(float middle) {
   return table_of([=](unsigned code) { return static_cast<float>(code) - middle; });
 }
@@ -69,7 +69,7 @@ CodeTable fp4_table() {
 
 namespace {
 
-/// Reads what decodes a weight.
+/// Reads the decoding tables of one weight.
 class TableReader {
  public:
   TableReader(const Safetensors& file, const QuantizedWeight& weight)
@@ -148,7 +148,7 @@ class TableReader {
     return words;
   }
 
-  /// All elements of a tensor; those of one byte that are no integers as FP8 or powers of two.
+  /// All elements of a tensor; codes of one byte are decoded by byte_table().
   std::vector<float> numbers(const std::string& tensor) const {
     const TensorInfo& info = file_.tensor(tensor);
     if (is_decodable(info.dtype)) {
@@ -259,7 +259,7 @@ class TableReader {
           refuse_item(name("g_idx"), {"it must have groups below ", std::to_string(count),
                                       ", but has ", std::to_string(group)});
       }
-      // Programs take 0 alone for no order where they look at it at all.
+      // Programs that read g_idx at all take zeros alone for columns in their order.
       const auto is_first = [](std::uint32_t group) { return group == 0; };
       if (count == 1 || !std::all_of(tables.groups.begin(), tables.groups.end(), is_first)) return;
       if (!weight_.in_order) {

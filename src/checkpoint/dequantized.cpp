@@ -87,7 +87,7 @@ constexpr std::string_view kOfQuantization =
 
 constexpr std::array<std::string_view, 3> kCacheScales{".q_scale", ".k_scale", ".v_scale"};
 
-/// What the names of the tensors of a layer begin with, its dot included, for a tensor that may be its codes.
+/// The prefix of the names of a layer's tensors, its dot included, if the tensor `name` may hold the layer's codes.
 std::optional<std::string> base_of(const std::string& name) {
   constexpr std::array<std::string_view, 3> kCodes{".weight", kPackedWeights[0], kPackedWeights[1]};
   for (const std::string_view ending : kCodes) {
@@ -110,9 +110,9 @@ bool is_scale_of_cache(const std::string& name, const TensorInfo& info) {
 std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors> file,
                                                ByteSource* config) {
   const std::map<std::string, TensorInfo>& tensors = file->tensors();
-  std::optional<Config> own;
-  if (config != nullptr) own = Config::read(*config);
-  if (own) refuse_quantized_online(*own);
+  std::optional<Config> settings;
+  if (config != nullptr) settings = Config::read(*config);
+  if (settings) refuse_quantized_online(*settings);
   std::vector<QuantizedWeight> weights;
   std::vector<ViewedTensor> viewed;
   std::set<std::string> bases, stacked;
@@ -131,7 +131,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
     // Codes of bitsandbytes may be stored as numbers of any type.
     if (is_decodable(info.dtype) && !tensors.contains(*base + "weight.absmax")) continue;
     std::optional<QuantizedWeight> weight =
-        quantized_weight(*file, own ? &*own : nullptr, {tensors, *base});
+        quantized_weight(*file, settings ? &*settings : nullptr, {tensors, *base});
     if (!weight) continue;
     bases.insert(*base);
     constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
@@ -143,7 +143,7 @@ std::shared_ptr<const Safetensors> dequantized(std::shared_ptr<const Safetensors
                       weight->rows * weight->columns * sizeof(float)});
     weights.push_back(std::move(*weight));
   }
-  const bool is_told = own && own->has_keys("quantization_config");
+  const bool is_told = settings && settings->has_keys("quantization_config");
   if (weights.empty() && !is_told) return file;
   for (const auto& [name, info] : tensors) {
     // The base of a layer is the longest that ends with a dot, such as "q_proj." of "q_proj.weight.absmax".

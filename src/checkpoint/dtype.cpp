@@ -19,7 +19,7 @@ struct DtypeEntry {
   unsigned bits;
 };
 
-/// In the order of the enumeration.
+/// The types in the order of Dtype.
 constexpr std::array kDtypes{
     DtypeEntry{"BOOL", 8},        DtypeEntry{"F4", 4},          DtypeEntry{"F6_E2M3", 6},
     DtypeEntry{"F6_E3M2", 6},     DtypeEntry{"U8", 8},          DtypeEntry{"I8", 8},

@@ -45,7 +45,7 @@ void EmbeddingCovariance::advance() {
   if (!block.allFinite()) {
     refuse_item(name_, "it holds NaN or infinite values");
   }
-  // About one of them rather than 0, so that a large common mean does not cancel digits.
+  // Differences from the first embedding, so that a large common mean does not cancel digits.
   block.rowwise() -= first_.transpose();
   sum_ += block.colwise().sum().transpose();
   multiply(block.cols(), block.cols(), block.rows(),

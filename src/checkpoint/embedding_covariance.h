@@ -1,4 +1,4 @@
-// The frame of reference that a checkpoint brings: the covariance of its own token embeddings.
+// The frame of reference that a checkpoint brings: the covariance of its token embeddings.
 #pragma once
 
 #include <Eigen/Core>
@@ -27,8 +27,8 @@ class EmbeddingCovariance {
   std::uint64_t rows() const noexcept { return rows_; }
 
   /// Sigma (d x d) of all tokens, each counted once, about their mean, scaled to tr(Sigma) = d: as
-  /// large as the identity, since the norm before a projection undoes the embeddings' own scale.
-  /// When done.
+  /// large as the identity, since the norm before a projection undoes the embeddings' scale.
+  /// Null until done().
   std::shared_ptr<const Eigen::MatrixXd> covariance() const { return covariance_; }
 
  private:
@@ -37,8 +37,8 @@ class EmbeddingCovariance {
   std::shared_ptr<const Safetensors> tensors_;
   std::string name_;
   std::uint64_t rows_ = 0, read_ = 0;
-  Eigen::VectorXd first_, sum_;  // row 0, and the sum of the others' differences from it
-  Eigen::MatrixXd squares_;      // of these differences
+  Eigen::VectorXd first_, sum_;  // row 0, and the sum of all differences from it
+  Eigen::MatrixXd squares_;      // sum of the outer products of these differences
   std::shared_ptr<const Eigen::MatrixXd> covariance_;
 };
 

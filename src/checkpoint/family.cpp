@@ -11,7 +11,7 @@ namespace {
 
 using namespace rows;
 
-// Rows with the more particular names first: each takes what it fits of the weights that those before it
+// Rows with more specific names come first: each row takes the weights that fit it among those that the rows before it
 // left.
 // clang-format off
 constexpr std::array kFamilies{

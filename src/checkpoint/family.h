@@ -13,21 +13,21 @@
 
 namespace eigenscope {
 
-/// How the heads lie along the outputs of a projection's weight. A group is the query heads that
-/// share one key head; there are as many groups as heads where none is shared.
+/// The layout of the heads along the outputs of a projection's weight. A group is the query heads that share one key
+/// head; there are as many groups as heads where none is shared.
 enum class HeadLayout {
-  kSeparate,     ///< queries and keys in tensors of their own, in torch's out x in
+  kSeparate,     ///< queries and keys in separate tensors, in torch's out x in
   kConv1D,       ///< one tensor, in x out (GPT-2's Conv1D): all queries, then keys, then values
   kFused,        ///< the same in torch's out x in
   kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
   kGated,  ///< as kSeparate; each head's queries come before as many outputs that gate its output
-  /// Latent attention: queries and keys are made of normalized compressions of the tokens (LatentNames). By head
-  /// the coordinates that turn come last in the queries; its keys, without them, come before its values.
+  /// Latent attention: queries and keys are made of normalized compressions of the tokens (LatentNames). In each head's
+  /// queries the coordinates that turn come last; its keys, without them, come before its values.
   kLatent,
 };
 
 /// Weights of latent attention (DeepSeek-AI, 2024, arXiv:2405.04434) that compress the tokens, and the gains of the
-/// norms of what they give. The last rows of that of the keys make a rotary key that all heads share.
+/// norms of their outputs. The last rows of `key_weight` make a rotary key that all heads share.
 struct LatentNames {
   std::string_view query_weight = {};  ///< empty: queries read the tokens
   std::string_view query_gain = {};
@@ -52,7 +52,7 @@ struct AttentionNames {
   std::string_view query_gain = {};    ///< of the norm before the projections
   /// Keys of layers of linear attention whose queries have the name of `query_weight`: these are left out; empty: none.
   std::string_view linear_key = {};
-  std::string_view key_gain = {};  ///< of the tokens of that stack, where they come from a norm
+  std::string_view key_gain = {};         ///< with `cross`, of the norm that ends the other stack
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   bool always_head_normed = false;   ///< no model of the row is without these norms
@@ -64,7 +64,7 @@ struct AttentionNames {
   std::string_view config = {};
   std::string_view head_count_key = "num_attention_heads";  ///< in config.json
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
-  /// Likewise, the number of layers; empty: all of the file.
+  /// The number of layers in config.json; empty: all layers of the file.
   std::string_view layer_count_key = "num_hidden_layers";
   std::string_view other_head_count_key = {};  ///< where config.json lacks `head_count_key`
   std::uint64_t default_heads = 0;             ///< where it leaves the count out; 0: none
@@ -79,7 +79,8 @@ struct UsualValue {
   std::string_view key = {}, value = {};
 };
 
-/// Layers that turn in a model that turns queries and keys in those with a sliding window only, where it has no window.
+/// Layers with rotary positions where config.json gives no window, in a model that has them in layers with a sliding
+/// window only.
 enum class WithoutWindow { as_typed, all, none };
 
 /// Numbers that may differ from the model's where its config leaves out a scaling of the angles whose default is not
@@ -104,13 +105,14 @@ struct RotaryKeys {
       {};  ///< a switch, whose value false has halves in the place of neighbours
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
-  /// The type, base and share of a layer are those in the object for its kind in "rope_parameters", which must have type
-  /// and base. The type "default" has no share.
+  /// The type, base and share of a layer are those in the object for its kind in "rope_parameters", which must have
+  /// type and base. The type "default" has no share.
   bool by_kind = false;
-  /// Objects in "rope_parameters" for layers of a sliding window and for others, where they are not called as the kinds.
+  /// Objects in "rope_parameters" for layers of a sliding window and for others, where they are not called as the
+  /// kinds.
   std::string_view local_object = {}, object = {};
-  /// A list with 0 for each layer that turns nothing, and without it each so many-eth one, by the key `interval` or a
-  /// default; 0: none.
+  /// A list with 0 for each layer that turns nothing; without it every n-th layer turns nothing, with n by the
+  /// key `interval` or else `default_unused`; 0: none.
   std::string_view used = {}, interval = {};
   std::uint64_t default_unused = 0;
   /// A list with the base of each layer, of which 0 turns nothing, and one with the share of each.
@@ -121,7 +123,7 @@ struct RotaryKeys {
   bool only_local = false;
   /// Which layers of these turn where config.json has null for the size of the window.
   WithoutWindow without_window = WithoutWindow::as_typed;
-  /// With `only_local`: so do those whose MLP has no experts, where their windows have no pattern of their own.
+  /// Beside `only_local`, layers whose MLP has no experts turn too, unless they have a separate pattern of windows.
   bool dense_too = false;
   /// LongRoPE multiplies queries and keys by "short_mscale" or "long_mscale".
   bool states_mscale = false;
@@ -144,9 +146,9 @@ struct RotaryKeys {
 struct WindowKeys {
   std::string_view size = "sliding_window";             ///< in tokens
   std::uint64_t default_size = 0;                       ///< 0: none
-  std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
+  std::string_view pattern = "sliding_window_pattern";  ///< every n-th layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
-  bool first_full = false;     ///< the first of each so many layers has no window, not the last
+  bool first_full = false;     ///< the first of each n layers has no window, not the last
   bool last_full = false;      ///< nor has the last layer of the model, whatever its type
   bool chunked = false;        ///< nor "chunked_attention", of which no passage exceeds a chunk
   std::string_view list = {};  ///< a list with 1 for each layer that has a window
@@ -165,12 +167,12 @@ struct WindowKeys {
   std::uint64_t default_before = 0;
 };
 
-/// Where the weight of the gate is in a gated MLP.
+/// The place of the gate's weight in a gated MLP.
 enum class GateRows {
-  separate,  ///< in a tensor of its own
-  halves,    ///< before that of `up`, in one tensor
-  up_first,  ///< after it
-  alternate  ///< its outputs and those of `up` take turns in one tensor
+  separate,  ///< in a separate tensor
+  halves,    ///< in one tensor, before the weight of `up`
+  up_first,  ///< in one tensor, after the weight of `up`
+  alternate  ///< in one tensor, its outputs alternating with those of `up`
 };
 
 /// Weights of an MLP; in those of an expert "{e}" stands for its number.
@@ -210,7 +212,7 @@ struct RouterNames {
   std::string_view normalized_key = "norm_topk_prob";  ///< a token's weights add up to the factor
   bool normalized = false;                             ///< where the config does not say
   std::string_view factor_key = {};
-  /// What an expert reads is multiplied by its weight, not what it gives.
+  /// The input of an expert is multiplied by its weight, not its output.
   bool scales_input = false;
   /// Experts of the best groups alone are chosen, by their largest score, or with a `correction` by the sum of the two
   /// largest ones.
@@ -220,51 +222,54 @@ struct RouterNames {
 /// The mixture of experts that a layer has in the place of its MLP where the file has a router.
 struct ExpertNames {
   RouterNames router = {};
-  /// One tensor an expert, out x in, or one of all experts, experts x out x in; a file has these or those.
+  /// One tensor for each expert, out x in, or one for all, experts x out x in; a file has one kind.
   MlpNames each = {}, stacked = {};
-  /// `stacked` is experts x in x out, or in MXFP4 as without; a bias is called as it with "_bias".
+  /// `stacked` is experts x in x out, but in MXFP4 experts x out x in; "_bias" after its name is the name of its bias.
   bool inputs_first = false;
   MlpNames shared = {};                    ///< of an expert that runs on every token
   std::string_view shared_count_key = {};  ///< whose value 0 stands for none
   std::string_view shared_gate =
       {};  ///< whose sigmoid is that expert's weight; empty: the weight is 1
-  /// Norms of what the experts read, in the place of that of the MLP, which the shared one then has alone; of the sum of
-  /// their outputs; and of the shared one's output.
+  /// Norms of the experts' input, in place of the norm of the MLP, which is then only the shared expert's; of the sum
+  /// of their outputs; and of the shared expert's output.
   std::string_view input_norm = {}, output_norm = {}, shared_output_norm = {};
-  /// Linear maps of what the experts read but the shared one, and of the sum of their outputs, where the file has them.
+  /// Linear maps of the input of all experts but the shared one, and of the sum of their outputs, where the file has
+  /// them.
   std::string_view latent_input = {}, latent_output = {};
 };
 
-/// Per-layer embeddings (Google DeepMind, 2025, Gemma 3n): a layer ends with a gated map of an input of its own, made of
-/// a further embedding of each token and of a map of its first one.
+/// Per-layer embeddings (Google DeepMind, 2025, Gemma 3n): each layer ends with a gated map of a further input, made of
+/// a second embedding of each token and of a linear map of its first one.
 struct LayerInputNames {
-  /// Tokens x (layers times the width p of an input), those of one layer after another.
+  /// Tokens x (layers times the width p of an input), layer after layer.
   std::string_view embeddings = {};
   std::string_view projection = {};  ///< as many outputs, of the token embeddings
   std::string_view norm = {};        ///< of each layer's part of these outputs
   std::string_view gate = {}, output = {}, output_norm = {};  ///< of a layer: d to p, p to d
 };
 
-/// What a model adds to the logits by the offset of the key from the query alone (inference/offset_bias.h).
+/// Biases of the logits that depend only on the offset of the key from the query (inference/offset_bias.h).
 struct OffsetBiasNames {
   bool slopes = false;  ///< ALiBi
   std::string_view exponent_key =
-      {};  ///< of the steepest slope, 2^-8 where the config does not say
-  /// A tensor, buckets x heads: of the first layer for all, or of each, as in these model types, between spaces.
+      {};  ///< of e in the smallest slope 2^-e; 8 where the config does not say
+  /// A tensor, buckets x heads: the first layer's for all layers, but one for each layer in the model types
+  /// `each_layer`, between spaces.
   std::string_view buckets = {};
   std::string_view each_layer = {};
   std::uint64_t count = 0;             ///< of the buckets, whatever the config says; 0: any
   std::string_view farthest_key = {};  ///< of the distance from which on all are alike, or 128
 };
 
-/// Vectors of the offsets of two tokens, 2 span x d, with which queries and keys have the further terms of
-/// `Family::terms_key` (inference/offset_bias.h), and their maps where they are not those of the tokens.
+/// Embeddings of the offsets of two tokens, 2 span x d, with which queries and keys form the terms of
+/// `Family::terms_key` (inference/offset_bias.h), and their projections to keys and queries where these are not those
+/// of the tokens.
 struct DisentangledNames {
   std::string_view vectors = {}, norm = {};
   std::string_view key = {}, query = {};
 };
 
-/// What mixes the tokens of layers without heads.
+/// The operation that mixes the tokens in layers without heads.
 enum class TokenMixing {
   none,
   convolution,  ///< gated short convolution (Liquid AI, 2025, arXiv:2511.23404): C * conv(B * x) of [B | C | x]
@@ -276,46 +281,46 @@ enum class TokenMixing {
 /// Layers without heads that stand between the others, with the same norms, MLP and skip connections.
 struct MixerNames {
   TokenMixing mixing = TokenMixing::none;
-  /// Or what all layers have beside their heads: both read the same states, and the sum of what they give is added to
+  /// All layers have the mixer beside their heads: both read the same states, and the sum of their outputs is added to
   /// the tokens.
   bool beside_heads = false;
-  /// Of the states: [B | C | x] of a convolution; of the delta rule queries, keys and values of all heads; of a state
-  /// space [z | x | B | C | steps]; of the selective scan [x | z].
+  /// The weight that maps the states to [B | C | x] of a convolution; to queries, keys and values of all heads of the
+  /// delta rule; to [z | x | B | C | steps] of a state space; to [x | z] of the selective scan.
   std::string_view input = {};
-  /// Of the delta rule: gates, write rates and steps of all heads.
+  /// Weights of the delta rule for gates, write rates and steps of all heads.
   std::string_view gate = {}, write = {}, step = {};
-  /// The same where the outputs of one head of keys lie together: queries, keys, values and gates in one weight, write
-  /// rates and steps in another; a file has these or those.
+  /// Weights of the delta rule whose outputs lie together by key head: one for queries, keys, values and gates, and one
+  /// for write rates and steps. A file has these or the separate ones.
   std::string_view states_by_key = {}, rates_by_key = {};
   std::string_view convolution = {};  ///< channels x 1 x width, causal, perhaps with a bias
-  /// Of the delta rule, by head of its values, and of a state space, by head: the logarithm of the rate of decay or, in
-  /// GGUF, minus the rate; a bias of the steps; and the gain of the norm of what a head reads, or all heads.
+  /// Numbers by value head of the delta rule or by head of a state space: the logarithm of the rate of decay or, in
+  /// GGUF, minus the rate; a bias of the steps; and the gain of the norm of the output of a head, or of all heads.
   std::string_view log_rate = {}, minus_rate = {}, step_bias = {}, norm = {};
   std::string_view skip =
-      {};  ///< of a state space, by head: a factor of the values that are added to what it reads
-  /// Of the selective scan, which has `step`, rates and `skip` by channel: what makes its steps' inputs, B and C of the
-  /// channels, and the gains of their norms.
+      {};  ///< of a state space, by head: a factor of the values that are added to its output
+  /// The weight of the selective scan that maps the channels to the inputs of `step`, B and C, and the gains of the
+  /// norms of these three. The scan has `step`, rates and `skip` by channel.
   std::string_view states = {};
   std::array<std::string_view, 3> state_norms = {};
-  /// Of a state space, keys of the counts of heads, of the states of each, and of the groups of heads that share B and
-  /// C; and of the activation, silu, where that of the MLP may be another one.
+  /// Keys of a state space: the numbers of heads, of states per head, and of groups of heads that share B and C; and
+  /// the activation, silu, where that of the MLP may be another one.
   std::string_view heads_key = {}, states_key = {}, groups_key = {}, activation_key = {};
-  /// And of the width of a head, or "auto", of the values of all heads, and of the positions of the convolution.
+  /// Keys of a state space: the width of a head, or "auto"; the width of the values of all heads; and the length of the
+  /// convolution in positions.
   std::string_view width_key = {}, values_key = {}, length_key = {};
   std::uint64_t default_groups = 1;  ///< where the config does not say
   /// Older keys of these counts and of limits of the steps, which the original reads first; they must be left out.
   std::array<std::string_view, 2> older_keys = {};
-  bool norm_by_group = false;              ///< the norm is of what the heads of each group read
+  bool norm_by_group = false;              ///< the norm is of the outputs of each group of heads
   std::string_view bias_key = "use_bias";  ///< a switch of the biases of its linear maps
   std::string_view output_bias_key =
       {};  ///< a switch of its output's bias, where those of other maps have another one
   /// Switches of a state space: whether it has the norm, off where it is left out, and whether the norm comes before
   /// the product with silu(z), on where it is left out.
   std::string_view norm_key = {}, norm_first_key = {};
-  /// Keys of factors of a state space: of the states that it reads, a list of those of z, x, B, C and the steps, and of
-  /// what its output adds to the tokens.
+  /// Keys of factors of a state space: of its input; a list, of z, x, B, C and the steps; and of its output.
   std::string_view input_factor_key = {}, state_factors_key = {}, output_factor_key = {};
-  std::string_view output = {};  ///< of what is mixed
+  std::string_view output = {};  ///< the output projection
 };
 
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
@@ -343,7 +348,7 @@ struct ForwardNames {
   std::string_view scaled_embedding_key = {};  ///< a switch of that, off where it is left out
   /// Keys of further factors: of the token embeddings, and of what attention and MLP add to the tokens.
   std::string_view embedding_factor_key = {}, residual_factor_key = {};
-  /// And of what the attention alone adds; a list of those of an MLP's gate and of its output.
+  /// Keys of the factor of what the attention alone adds, and of a list with the factors of an MLP's gate and output.
   std::string_view attention_factor_key = {}, mlp_factors_key = {};
   bool residual_by_depth = false;  ///< that factor is divided by the root of the number of layers
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
@@ -358,10 +363,10 @@ struct ForwardNames {
   std::uint64_t picture_rows = 0;
   bool bare_first = false;      ///< the first layer has no norm before its attention
   std::string_view value = {};  ///< where it is not fused with the queries
-  /// A switch: layers without a sliding window have no values of their own, but the keys before their norm.
+  /// A switch: the values of layers without a sliding window are the keys before their norm.
   std::string_view keys_as_values_key = {};
   bool bare_value_norm = false;  ///< the values of each head have an RMS norm without a gain
-  /// A map of the states that heads read: its sigmoid multiplies what they give, entry by entry.
+  /// A linear map of the heads' input, whose sigmoid multiplies their output entry by entry.
   std::string_view attention_gate = {};
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   /// A linear map on the skip connection of the attention, in layers whose tokens change their width.
@@ -373,7 +378,7 @@ struct ForwardNames {
   LayerInputNames layer_input = {};
   std::string_view layer_scale = {};  ///< a factor of the tokens that leave a layer
   std::string_view mlp_gate = {};     ///< of a gated MLP, activation(gate x) up x
-  /// Or gate and up in one tensor, as `gate_rows` says, where the file has no gate by itself.
+  /// The weight of up, or of gate and up as in `gate_rows` where the file has no separate gate.
   std::string_view mlp_up = {};
   std::string_view mlp_down = {};
   std::string_view final_norm = {};  ///< after the last layer
@@ -423,12 +428,12 @@ struct ForwardNames {
 
 /// The use of a row beside the model types that it lists.
 enum class Others {
-  none,       ///< nothing: other model types with its names have a row of their own or none
+  none,       ///< nothing: other model types with its names have another row or none
   names,      ///< its names find the weights of any model type, whose conventions are then unknown
   everything  ///< the names are those of one implementation, so that its conventions hold
 };
 
-/// One row of the table of families: what one part of a model is, such as its text or its vision. Any
+/// One row of the table of families, for one part of a model, such as its text or its vision. Any
 /// prefix that is empty or ends with '.' may come before its names, the same before all. Names find
 /// tensors; the conventions of a row, which are the gains that are folded and how they are stored, rotary
 /// pairs and the layers that have them, the scale of the logits and the forward pass, hold for the model
@@ -449,11 +454,11 @@ struct Family {
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
   UsualValue pre_norm = {};    ///< with another value of the key the norms come after
   bool gain_plus_one = false;  ///< a gain g is stored as g - 1
-  /// A convolution beside the attention, outputs x 1 x width, which MLX's conversion of the model stores as outputs x
-  /// width x 1, and then gains as they are.
+  /// A convolution beside the attention, outputs x 1 x width. MLX's conversion of the model stores it as outputs x
+  /// width x 1, and gains as 1 + g.
   std::string_view convolution = {};
   bool open_factors =
-      false;  ///< of that conversion it is open whether factors of config.json are in its weights
+      false;  ///< factors of config.json may or may not be in the weights of that conversion
   bool unscaled = false;  ///< logits are not divided by sqrt(d_h)
   /// Key of the scale of the logits itself, and of the number that takes the place of d_h in 1/sqrt(d_h).
   std::string_view scale_key = {}, query_scalar_key = {};
@@ -465,8 +470,8 @@ struct Family {
   std::string_view input_factor_key = {}, key_factor_key = {};
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};
-  /// Keys of config.json that scale, gate or turn (see key_guards.h) and change nothing here, between spaces; of those
-  /// of the kind of positions "key=value".
+  /// Keys of config.json that scale, gate or turn (see key_guards.h) and change nothing here, between spaces; for the
+  /// kind of positions "key=value".
   std::string_view neutral_keys = {};
   bool exact = false;  ///< no prefix comes before the names
   RotaryKeys rotary = {};
@@ -478,9 +483,10 @@ struct Family {
   /// A switch of config.json, off where it is left out: only with it the count of key heads is read, which is otherwise
   /// that of `single_key_head_key`, or that of the heads.
   std::string_view grouped_key_heads_key = {};
-  /// A layer has as many heads as its rows make of the width in config.json, whose count is that of some layers only.
+  /// A layer has as many heads of the width in config.json as fit its rows; the count there holds for some layers only.
   bool heads_by_width = false;
-  /// The number of last layers that use the keys of the last layer before them with or without a window, as theirs.
+  /// Key of the number of last layers that share keys: each uses those of the last layer before them that is of its
+  /// kind, with or without a window.
   std::string_view shared_keys_key = {};
   int default_shared_keys = 0;       ///< where the config does not say
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
@@ -495,11 +501,11 @@ struct Family {
   bool fused() const { return layout != HeadLayout::kSeparate && !gated() && !latent(); }
   bool latent() const { return layout == HeadLayout::kLatent; }
   bool gated() const { return layout == HeadLayout::kGated; }
-  /// Weights are in x out, so that an output's weights are a column.
+  /// Whether weights are in x out, so that an output's weights are a column.
   bool inputs_first() const { return layout == HeadLayout::kConv1D; }
 };
 
-/// Every family that is known. To add one, add a row and a test.
+/// All known families, more specific names first. To add one, add a row and a test.
 std::span<const Family> families();
 
 enum class Projection { query, key, value };
@@ -514,7 +520,7 @@ struct HeadGrid {
   std::uint64_t group() const { return heads / key_heads; }
 };
 
-/// The first output of query head `head`, or of the key or value head that it uses, counted along the side of
+/// The first output of query head `head`, from 0, or of the key or value head that it uses, as an index along the
 /// outputs of the tensor that holds it.
 std::uint64_t first_output(HeadLayout layout, Projection projection, const HeadGrid& grid,
                            std::uint64_t head);

@@ -128,7 +128,7 @@ constexpr Family t5() {
                                 "encoder.block.0.layer.0.layer_norm.bias"}}}};
 }
 
-// The later ones, and mT5, gate their MLPs.
+// T5 1.1 and mT5, whose MLPs are gated.
 constexpr Family t5_gated() {
   Family row = t5();
   row.name = "T5 1.1";

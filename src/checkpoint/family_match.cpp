@@ -68,7 +68,7 @@ bool has(const Tensors& tensors, std::string_view pattern) {
   return false;
 }
 
-/// Layer numbers by the prefix before the names of a stack.
+/// The layer numbers of a stack by the prefix before its names.
 using Prefixes = std::map<std::string, std::set<int>>;
 
 Prefixes find_layers(const Family& family, const AttentionNames& names, const Tensors& tensors) {
@@ -87,7 +87,7 @@ Prefixes find_layers(const Family& family, const AttentionNames& names, const Te
   return prefixes;
 }
 
-/// The same of the first stack that the file has.
+/// The layer numbers of the first stack of `family` that the file has.
 Prefixes find_first_layers(const Family& family, const Tensors& tensors) {
   for (const AttentionNames& names : family.attentions) {
     if (names.query_weight.empty()) break;
@@ -97,15 +97,16 @@ Prefixes find_first_layers(const Family& family, const Tensors& tensors) {
   return {};
 }
 
-/// `key_layer` is that whose keys the layer uses.
+/// The tensors of layer number `layer`, which uses the keys of layer number `key_layer`. Throws FormatError naming a
+/// tensor that is missing.
 LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
                            const std::string& prefix, int layer, int key_layer,
                            const Tensors& tensors) {
   const auto if_there = [&](const std::string& name) {
     return tensors.contains(name) ? name : std::string();
   };
-  const auto gain_of = [&](std::string_view pattern, int own) {
-    return pattern.empty() ? std::string() : stored_norm(tensors, full_name(prefix, pattern, own));
+  const auto gain_of = [&](std::string_view pattern, int at) {
+    return pattern.empty() ? std::string() : stored_norm(tensors, full_name(prefix, pattern, at));
   };
   const auto bias_of_norm = [&](const std::string& weight) {
     constexpr std::string_view kGamma = ".gamma";
@@ -124,13 +125,13 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   }
   const auto projection = [&](int at, const std::string& weight, std::string_view before,
                               std::string_view after) {
-    const std::string own = gain_of(before, at);
+    const std::string gain = gain_of(before, at);
     return ProjectionTensors{
         .weight = weight,
         .bias = if_there(bias_of(weight)),
-        .gain = own,
+        .gain = gain,
         .norm_gain = gain_of(after, at),
-        .input_bias = bias_of_norm(own.empty() ? layer_names.input_gain : own)};
+        .input_bias = bias_of_norm(gain.empty() ? layer_names.input_gain : gain)};
   };
   const LatentNames& latent = names.latent;
   layer_names.query = projection(layer, full_name(prefix, names.query_weight, layer),
@@ -179,7 +180,7 @@ std::string first_keys(const Map& map) {
   return text;
 }
 
-/// Of attention where the file has such names.
+/// The first names of a file's tensors, for messages; those of attention if it has any.
 std::string first_names(const Tensors& tensors) {
   if (tensors.empty()) return "; it has no tensors";
   Tensors attention;
@@ -209,7 +210,8 @@ std::string without_dot(const std::string& prefix) {
   return prefix.substr(0, prefix.find_last_of('.'));
 }
 
-/// Of the stacks of one row that of the token embeddings. Throws SeveralStacks where not exactly one has them.
+/// The prefix of the only stack of a row, or of the one with the token embeddings. Throws SeveralStacks where not
+/// exactly one of several has them.
 std::string main_prefix(const Family& family, const Prefixes& prefixes, const Tensors& tensors,
                         const std::string& file) {
   if (prefixes.size() == 1) return prefixes.begin()->first;
@@ -252,35 +254,35 @@ bool is_of_type(const Family& family, const std::vector<std::string>& model_type
                      [&](const std::string& type) { return lists(family.model_types, type); });
 }
 
-/// Whether a row has the conventions of the part that a match is of, by the types of that part and of the whole.
+/// Whether the conventions of a match's row hold for its part of the model, by the types of the part and of the model.
 bool is_known(const FamilyMatch& match, const Config* config) {
   constexpr std::string_view kVision = "vision_config.";
   const Family& family = *match.family;
   if (family.others == Others::everything) return true;
   if (config == nullptr) return is_of_type(family, {});
   const StackMatch& stack = match.stacks.front();
-  if (match.is_other) {  // of which the type of the whole says nothing
+  if (match.is_other) {  // the type of the whole model may not hold for it
     const auto type = config->text(stack.part + "model_type");
     return type && lists(family.model_types, *type);
   }
   const bool pictures =
       stack.names->config == "vision_config" || (family.reads_pictures() && !family.reads_text());
   std::vector<std::string> types = model_types(config);
-  const std::string own_part =
+  const std::string part =
       pictures ? std::string(kVision) : part_of(config, "", match.prefix, true);
-  const auto own = own_part.empty() ? std::nullopt : config->text(own_part + "model_type");
+  const auto part_type = part.empty() ? std::nullopt : config->text(part + "model_type");
   // Older files of SAM have an empty one.
-  if (own && !own->empty() && !is_known_type(*own)) return false;
+  if (part_type && !part_type->empty() && !is_known_type(*part_type)) return false;
   for (const char* const path : kTypePaths) {
     const auto other = config->text(path);
     const bool of_pictures = std::string_view(path).starts_with(kVision);
     if (std::string_view(path) == kTypePaths[0] || of_pictures == pictures || !other) continue;
-    if (own != other && config->text(kTypePaths[0]) != other) std::erase(types, *other);
+    if (part_type != other && config->text(kTypePaths[0]) != other) std::erase(types, *other);
   }
   return is_of_type(family, types);
 }
 
-/// The first row of one of the types; where there is none, the first that takes the names of others.
+/// The first row of one of the types that fits; else the first that fits and takes other types; null without any.
 const Family* choose(const Tensors& tensors, const std::vector<std::string>& model_types) {
   const auto known = families();
   for (const bool by_type : {true, false}) {
@@ -293,8 +295,8 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
   return nullptr;
 }
 
-/// A row as the file has its gains: the table's, or one of gains that MLX's conversion has added 1 to (mlx-lm,
-/// qwen3_next.py). Throws FormatError where a layer of multi-token prediction makes that open.
+/// The row of the table, or a copy of it for gains to which MLX's conversion has added 1 (mlx-lm, qwen3_next.py).
+/// Throws FormatError for MLX's layout where it leaves open how gains or factors are stored.
 std::shared_ptr<const Family> row_as_stored(const Family& family, const Tensors& tensors) {
   // The table outlives every pointer to it.
   const std::shared_ptr<const Family> row_of_table(std::shared_ptr<void>(), &family);
@@ -338,7 +340,7 @@ void keep_counted(StackMatch& stack, const ConfigKeys& keys) {
                                std::to_string(*count), " in ", keys.name()});
 }
 
-/// The layer whose keys each layer of a stack uses: its own, or in the last layers that of an earlier one, where
+/// The layer whose keys each layer of a stack uses: the layer itself, or for the last layers an earlier one, where
 /// config.json counts such layers.
 class KeyLayers {
  public:
@@ -404,7 +406,7 @@ void leave_unknown(std::vector<FamilyMatch>& matches) {
   matches.erase(end, matches.end());
 }
 
-/// Whether a link and a table can carry it.
+/// Whether a name fits into a link and a table.
 bool is_plain(std::string_view name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -413,15 +415,17 @@ bool is_plain(std::string_view name) {
          name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-/// Gives every stack a name of its own: that of its family, else its prefix, else the family's.
+/// Gives every stack another name: the one in its family's row, else its prefix, else the family's name, perhaps with a
+/// number.
 void name_stacks(std::vector<FamilyMatch>& matches) {
   std::set<std::string> taken;
   for (FamilyMatch& match : matches) {
     for (StackMatch& stack : match.stacks) {
       if (stack.name.empty()) stack.name = without_dot(match.prefix);
-      if (!is_plain(stack.name) || !taken.insert(stack.name).second) {
-        stack.name = match.family->name;
-        taken.insert(stack.name);
+      const std::string family(match.family->name);
+      if (!is_plain(stack.name) || taken.contains(stack.name)) stack.name = family;
+      for (int k = 2; !taken.insert(stack.name).second; ++k) {
+        stack.name = family + "-" + std::to_string(k);
       }
     }
   }

@@ -1,4 +1,4 @@
-// Which family a file is of, and the names of its tensors.
+// The family of a file, and the names of its tensors.
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@ namespace eigenscope {
 
 /// The tensors of the queries or keys of a layer, by their full names; empty where the file has none.
 struct ProjectionTensors {
-  std::string weight;  ///< of keys that of the queries where they are fused
+  std::string weight;  ///< of fused queries and keys, the same for both
   std::string bias;
   std::string gain;              ///< of the norm before the projection
   std::string norm_gain;         ///< of the norm after it
   std::string latent = {};       ///< of latent attention, the weight that compresses the tokens
-  std::string latent_gain = {};  ///< of the norm of what it gives
-  std::string input_bias = {};   ///< of the norm that the projection reads, whichever that is
+  std::string latent_gain = {};  ///< of the norm of its output
+  std::string input_bias = {};   ///< of the norm whose output the projection reads
 };
 
 /// The tensors of one layer's attention.
@@ -51,7 +51,7 @@ struct FamilyMatch {
   std::shared_ptr<const Family> family;
   std::string prefix;              ///< before all of its names
   std::vector<StackMatch> stacks;  ///< never empty
-  std::string embeddings;          ///< the tokens', by its full name; empty without any
+  std::string embeddings;          ///< full name of the token embeddings; empty without any
   bool is_other = false;           ///< the token embeddings are those of another stack
   /// Prefixes of other stacks of the file, which are left out: that of the token embeddings is read by default.
   std::vector<std::string> left_out = {};
@@ -68,7 +68,7 @@ struct FamilyMatch {
 /// A name of the table of families with the number of a layer in it, behind a prefix.
 std::string full_name(const std::string& prefix, std::string_view pattern, int layer);
 
-/// The number of a layer that stands at `at` in a tensor's name, before a dot; nothing where none does.
+/// The layer number at byte `at` of a tensor's name, before a dot; nothing where there is none.
 std::optional<int> layer_after(std::string_view name, std::size_t at);
 
 /// The name of the bias of a linear layer or norm; empty for a name that does not end with "weight".
@@ -83,7 +83,7 @@ bool is_known_type(std::string_view model_type);
 /// Finds the families of a file from the names of its tensors and the model types of its config.json,
 /// which may be null: one, or several where a model has parts, such as one for text and one for vision;
 /// then a stack that its family gives no name is called by its prefix. Rows that list one of the model types come
-/// before those that only have the names. Of stacks of several prefixes that fit one row, that which has the token
+/// before those that only have the names. If stacks of several prefixes fit one row, the one with the token
 /// embeddings is read; stacks of unknown conventions without token embeddings are left out beside a known one. Never
 /// empty. Throws FormatError: naming `file` and some of the tensors that are there when no family fits, naming the
 /// prefixes where not one of several has the token embeddings, and naming the missing tensor when a layer has a query
@@ -91,7 +91,8 @@ bool is_known_type(std::string_view model_type);
 std::vector<FamilyMatch> match_families(const std::map<std::string, TensorInfo>& tensors,
                                         const Config* config, const std::string& file);
 
-/// Matches the tensors of a file with those of a given family; `config` may be null.
+/// Matches the tensors of a file with those of a given family; `config` may be null. Throws FormatError naming `file`
+/// when it has none of the family's queries, and as match_families() does.
 FamilyMatch match_tensors(std::shared_ptr<const Family> family,
                           const std::map<std::string, TensorInfo>& tensors, const Config* config,
                           const std::string& file);

@@ -1,4 +1,4 @@
-// How rows of the table of families are made from others.
+// Functions that make rows of the table of families from other rows.
 #pragma once
 
 #include "checkpoint/family.h"
@@ -14,7 +14,7 @@ constexpr Family variant(Family row, std::string_view name, std::string_view mod
   return row;
 }
 
-/// Without its forward pass: of that only the tensors of a layer are kept, as `others`.
+/// A row without its forward pass; `others` are the other tensors of a layer (AttentionNames::others).
 constexpr Family heads_only(Family row, std::string_view others) {
   row.attentions[0].others = others;
   row.text = {};

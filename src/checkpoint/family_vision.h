@@ -68,7 +68,7 @@ constexpr Family siglip() {
   return row;
 }
 
-// And DeiT.
+// ViT and DeiT.
 constexpr Family vit() {
   return {.name = "ViT",
           .model_types = " vit deit vit_mae vit_msn yolos ",

@@ -22,25 +22,26 @@
 namespace eigenscope {
 namespace {
 
-/// A tensor of the file in the bytes of the view.
+/// A tensor of the file as a part of a tensor of the view.
 struct Piece {
   std::shared_ptr<ByteSource> source;
   GgufTensor tensor = {};
   const GgufType* type = nullptr;  ///< null: cannot be read
-  /// Elements that follow one another in the view, before those of the next piece.
+  /// The number of elements that follow one another in the view, before those of the next piece.
   std::uint64_t turn = 0;
-  /// Rows, of a turn each, of a head whose rotary pairs are neighbours in the file, or of which `halved` rows are halves of
-  /// pairs there and neighbours in the view; 0 where none is.
+  /// Rows, of a turn each, of a head in another order than the view's; 0: the file has the view's order. With `halved`
+  /// = 0 rotary pairs are neighbours in the file and halves of the head in the view; else the first `halved` rows are
+  /// halves of pairs in the file and neighbours in the view.
   std::uint64_t head_rows = 0, halved = 0;
-  /// Of fused queries, keys and values by group, whose turns are heads: the key heads, and the query heads of each. 0:
-  /// the file has the view's order.
+  /// Key heads, and query heads of each, of fused queries, keys and values that are by group in the view, whose turns
+  /// are heads; 0: the file has the view's order.
   std::uint64_t groups = 0, group = 0;
-  /// Of the view's matrix, where a turn is one that is transposed in the file; 0 for others.
+  /// Columns of the view's matrix where each turn is a matrix that is transposed in the file; 0 for others.
   std::uint64_t columns = 0;
-  bool less_one = false;  ///< a gain from which 1 is taken
+  bool less_one = false;  ///< 1 is subtracted from the gain
   Joined joined = Joined::no;
 
-  /// Of the file's order.
+  /// The number in the file of turn `number` of the view.
   std::uint64_t file_turn(std::uint64_t number) const {
     if (groups > 0) {
       const std::uint64_t each = number / (group + 2), part = number % (group + 2);
@@ -58,7 +59,7 @@ struct Piece {
   }
 };
 
-/// Elements from number `first` on in the order of the file, decoded.
+/// Fills `values` with the elements from number `first` on, in the order of the file.
 void read_elements(const Piece& piece, std::uint64_t first, std::span<float> values) {
   const GgufType& type = *piece.type;
   const std::uint64_t begin = first / type.elements,
@@ -82,7 +83,8 @@ void read_elements(const Piece& piece, std::uint64_t first, std::span<float> val
   for (float& value : values) value -= 1;
 }
 
-/// Elements from number `first` on of a turn, where it is at `begin` in the file.
+/// Fills `values` with the elements from number `first` on of the turn that begins at element `begin` of the file's
+/// tensor.
 void read_turn(const Piece& piece, std::uint64_t begin, std::uint64_t first,
                std::span<float> values) {
   if (piece.columns == 0) return read_elements(piece, begin + first, values);
@@ -95,7 +97,7 @@ void read_turn(const Piece& piece, std::uint64_t begin, std::uint64_t first,
   }
 }
 
-/// The pieces of a tensor of the view take turns.
+/// The pieces of one tensor of the view, whose turns alternate.
 using Pieces = std::vector<Piece>;
 
 /// Whether the bytes of the view are those of the file.
@@ -155,15 +157,14 @@ class GgufView final : public SafetensorsView {
   std::vector<Pieces> pieces_;
 };
 
-/// The non-negative integer of this key for the layer of a tensor, of which a list has one for each layer; 0 if there is
-/// none.
+/// The non-negative integer of `key`, or the element of its list for the layer of `tensor`; 0 if there is none.
 std::uint64_t integer_of_layer(const GgufHeader& header, const std::string& key,
                                const std::string& tensor) {
-  const auto found = header.metadata.find(key);
-  if (found == header.metadata.end() || !found->is_array()) return header.integer(key);
+  const auto entry = header.metadata.find(key);
+  if (entry == header.metadata.end() || !entry->is_array()) return header.integer(key);
   const auto layer = layer_after(tensor, std::string_view("blk.").size());
-  if (!layer || static_cast<std::size_t>(*layer) >= found->size()) return 0;
-  const OrderedJson& value = (*found)[static_cast<std::size_t>(*layer)];
+  if (!layer || static_cast<std::size_t>(*layer) >= entry->size()) return 0;
+  const OrderedJson& value = (*entry)[static_cast<std::size_t>(*layer)];
   return value.is_number_integer() && value >= 0 ? value.get<std::uint64_t>() : 0;
 }
 
@@ -206,7 +207,7 @@ void set_groups(Piece& piece, const GgufTensor& tensor, const GgufHeader& header
 
 /// Checks that the data are whole blocks inside the file, and that tensors share none of its bytes.
 void check_places(const std::vector<GgufTensor>& tensors, const ByteSource& source) {
-  // Of a tensor whose type is unknown at least 1.
+  // Bytes of a tensor; at least 1 for an unknown type.
   const auto stored = [](const GgufTensor& tensor) {
     const GgufType* const type = gguf_type(tensor.type);
     return type == nullptr ? 1 : tensor.elements() / type->elements * type->bytes;
@@ -249,7 +250,7 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
         refuse_item(turned, "it must be an even part of the width of a head");
     }
     set_groups(piece, tensor, header, *conversion);
-    // That of the delta rule is stored as it is by both.
+    // Hugging Face too stores the gain of the delta rule's norm as it is.
     piece.less_one = conversion->whole_gains && tensor.shape.size() == 1 &&
                      name.ends_with("norm.weight") && !name.ends_with("linear_attn.norm.weight");
     if (piece.less_one && tensor.type != kGgufF32) {
@@ -261,8 +262,8 @@ Piece piece_of(std::shared_ptr<ByteSource> source, GgufTensor tensor, const std:
   return piece;
 }
 
-/// The matrices of `tensor`, one an expert, or a tensor as it is, such as one with more than `most` experts. The gate of a
-/// shared expert is a row of weights.
+/// The matrices of `tensor`, one for each expert; or only `tensor`, if it has no experts, more than `most` of them, or
+/// an unknown type. The gate of a shared expert becomes a matrix of one row.
 std::vector<std::pair<std::string, GgufTensor>> unstacked(const std::string& name,
                                                           GgufTensor tensor, std::size_t most) {
   const std::size_t mark = name.find(kExpertMark);
@@ -282,14 +283,15 @@ std::vector<std::pair<std::string, GgufTensor>> unstacked(const std::string& nam
   const std::uint64_t bytes = part.elements() / type->elements * type->bytes;
   std::vector<std::pair<std::string, GgufTensor>> parts;
   for (std::uint64_t expert = 0; expert < experts; ++expert) {
-    std::string own = name;
-    parts.emplace_back(own.replace(mark, kExpertMark.size(), std::to_string(expert)), part);
+    std::string expert_name = name;
+    parts.emplace_back(expert_name.replace(mark, kExpertMark.size(), std::to_string(expert)), part);
     part.begin += bytes;
   }
   return parts;
 }
 
-/// The shape of two pieces in turn, whose turns it sets.
+/// Sets the turns of the two pieces of the view's tensor `name`, and returns its shape. Throws FormatError naming the
+/// piece whose partner is missing or of other sizes.
 std::vector<std::uint64_t> join(const std::string& name, Pieces& pieces) {
   const Joined joined = pieces.front().joined;
   if (pieces.size() < 2) {
@@ -341,7 +343,7 @@ std::shared_ptr<ByteSource> safetensors_of_gguf(
       const NewName to = renamed(tensor.name, conversion);
       if (conversion != nullptr && to.name == "output.scale")
         refuse_item(tensor.name, "it must be left out, as no family scales its output map");
-      for (auto& [name, own] : unstacked(to.name, tensor, kMostPieces - viewed.size())) {
+      for (auto& [name, part] : unstacked(to.name, tensor, kMostPieces - viewed.size())) {
         auto same = viewed.end();
         if (to.joined != Joined::no)
           same = std::find_if(viewed.begin(), viewed.end(),
@@ -349,8 +351,8 @@ std::shared_ptr<ByteSource> safetensors_of_gguf(
         Pieces& all = same == viewed.end()
                           ? pieces.emplace_back()
                           : pieces[static_cast<std::size_t>(same - viewed.begin())];
-        if (same == viewed.end()) viewed.push_back({name, "", own.shape});
-        Piece piece = piece_of(source, std::move(own), name, first, conversion);
+        if (same == viewed.end()) viewed.push_back({name, "", part.shape});
+        Piece piece = piece_of(source, std::move(part), name, first, conversion);
         piece.joined = to.joined;
         all.insert(to.first ? all.begin() : all.end(), std::move(piece));
       }

@@ -25,7 +25,7 @@ float half_at(const std::byte* bytes) {
   return half_to_float(code);
 }
 
-/// Four bits of each of 32 elements: the low halves of 16 bytes, then the high halves.
+/// The 4-bit code of one of 32 elements, stored as the low halves of 16 bytes, then the high halves.
 unsigned nibble(const std::byte* bytes, std::size_t element) {
   return element < kBlock / 2 ? byte_at(bytes, element) & 15
                               : byte_at(bytes, element - kBlock / 2) >> 4;
@@ -72,9 +72,9 @@ void decode_super(const std::byte* block, float* out) {
   const std::byte* const fifths = packed + 12;
   const std::byte* const nibbles = fifths + (HasFifth ? kBlock : 0);
   for (std::size_t part = 0; part < kSuperBlock / kBlock; ++part) {
-    const Part own = part_of(packed, part);
-    const float step = scale * static_cast<float>(own.scale),
-                offset = minimum * static_cast<float>(own.minimum);
+    const auto [part_scale, part_minimum] = part_of(packed, part);
+    const float step = scale * static_cast<float>(part_scale),
+                offset = minimum * static_cast<float>(part_minimum);
     for (std::size_t i = 0; i < kBlock; ++i) {
       const unsigned both = byte_at(nibbles, part / 2 * kBlock + i);
       unsigned code = part % 2 == 0 ? both & 15 : both >> 4;
@@ -97,7 +97,7 @@ void decode_q6_k(const std::byte* block, float* out) {
   }
 }
 
-/// Two bits each: in each half of 128 elements four runs of 32 share the bytes.
+/// The 2-bit code of one of 256 elements: in each half of 128 elements four runs of 32 share the bytes.
 unsigned two_bits(const std::byte* bytes, std::size_t element) {
   const std::size_t half = element / 128, run = element % 128 / 32, at = element % 32;
   return byte_at(bytes, 32 * half + at) >> (2 * run) & 3;
@@ -113,8 +113,8 @@ void decode_q2_k(const std::byte* block, float* out) {
   }
 }
 
-/// Third bits, low two bits, scales of six bits for 16 elements each, and the scale of all. Byte k of the third bits has
-/// those of elements k, k + 32, ...
+/// Third bits, low two bits, scales of six bits for 16 elements each, and the scale of all. Byte k of the third bits
+/// has those of elements k, k + 32, ...
 void decode_q3_k(const std::byte* block, float* out) {
   const float scale = half_at(block + 108);
   const std::byte* const packed = block + 96;
@@ -129,10 +129,10 @@ void decode_q3_k(const std::byte* block, float* out) {
   }
 }
 
-/// What codes of four bits stand for in IQ4_NL and IQ4_XS.
+/// The values of the 4-bit codes of IQ4_NL and IQ4_XS.
 constexpr std::array<float, 16> kUnevenLevels{-127, -104, -83, -65, -49, -35, -22, -10,
                                               1,    13,   25,  38,  53,  69,  89,  113};
-/// The same in MXFP4, which has half of 2^(e - 127) as its scale.
+/// Twice the values of the 4-bit codes (E2M1) of MXFP4, whose scale is therefore half of 2^(e - 127).
 constexpr std::array<float, 16> kFloatLevels{0, 1,  2,  3,  4,  6,  8,  12,
                                              0, -1, -2, -3, -4, -6, -8, -12};
 

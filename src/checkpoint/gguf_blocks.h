@@ -9,7 +9,7 @@
 
 namespace eigenscope {
 
-/// One element type. A block is the smallest run of elements with bytes of its own.
+/// One element type. A block is the smallest run of elements in whole bytes.
 struct GgufType {
   std::uint32_t number;    ///< in the file
   std::string_view name;   ///< llama.cpp's
@@ -20,7 +20,7 @@ struct GgufType {
                  float* out);  ///< all elements of a block; null where `dtype` has them
 };
 
-/// The number of F32.
+/// The file's number of the type F32.
 inline constexpr std::uint32_t kGgufF32 = 0;
 
 /// The type with a number in the file, or null for one that cannot be read. Source of the blocks: ggml-common.h and

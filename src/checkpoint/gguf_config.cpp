@@ -34,26 +34,26 @@ constexpr NamePairs kKeys =
     "attention.scale=attention_multiplier attention.causal=is_causal "
     "attn_logit_softcapping=attn_logit_softcapping "
     "final_logit_softcapping=final_logit_softcapping "
-    // Of Cohere, and of Granite, which divides.
+    // Cohere multiplies the logits by it, Granite divides them.
     "logit_scale=logit_scale logit_scale=logits_scaling "
     "embedding_scale=embedding_multiplier residual_scale=residual_multiplier "
     "rope.freq_base=rope_theta expert_used_count=num_experts_per_tok "
     "expert_weights_scale=routed_scaling_factor expert_weights_norm=norm_topk_prob "
     "expert_group_count=n_group expert_group_used_count=topk_group ";
 
-/// Those of the scaling, and of the object in config.json.
+/// Keys of the scaling of rotary angles in the metadata, and in "rope_scaling" of config.json.
 constexpr NamePairs kScalingKeys =
     " rope.scaling.factor=factor "
     "rope.scaling.original_context_length=original_max_position_embeddings "
     "rope.scaling.yarn_beta_fast=beta_fast rope.scaling.yarn_beta_slow=beta_slow ";
 
-/// A tenth of the scaling's `mscale` and `mscale_all_dim` of latent attention; of Ministral 3 the latter itself.
+/// A tenth of the scaling's `mscale` and `mscale_all_dim` for latent attention; `mscale_all_dim` for Ministral 3.
 constexpr std::string_view kLogMultiplier = "rope.scaling.yarn_log_multiplier";
 
-/// Of Ministral 3 and Mistral Large 3: queries are multiplied from the end of the first training's length on.
+/// Key of Ministral 3 and Mistral Large 3: queries beyond the original context length are multiplied.
 constexpr std::string_view kLateScale = "attention.temperature_scale";
 
-/// Keys of which config.json has no other word: read here, or of no effect on what is read.
+/// Keys without a counterpart in config.json that are read here or have no effect.
 constexpr std::string_view kOtherKeys =
     " attention.group_norm_epsilon attention.group_norm_groups attention.value_length "
     "rope.dimension_count rope.scale_linear rope.scaling.attn_factor rope.scaling.finetuned "
@@ -76,29 +76,30 @@ class ModelMetadata {
         file_(first.source->name()),
         prefix_(architecture_of(metadata_) + ".") {}
 
-  /// Null where there is none. Throws FormatError naming the key for NaN and infinities.
+  /// The value of `key` after the architecture's name; null where there is none. Throws FormatError naming the key for
+  /// NaN and infinities.
   OrderedJson value(const std::string& key) const {
-    const OrderedJson found = metadata_.value(prefix_ + key, OrderedJson());
-    if (!is_finite(found)) {
+    const OrderedJson entry = metadata_.value(prefix_ + key, OrderedJson());
+    if (!is_finite(entry)) {
       refuse_item(prefix_ + key, {"it must be finite in ", file_, ", but is NaN or infinite"});
     }
-    return found;
+    return entry;
   }
   bool has(const std::string& key) const { return metadata_.contains(prefix_ + key); }
-  /// Behind the architecture's name.
+  /// All keys of the architecture, without its name.
   std::vector<std::string> keys() const {
-    std::vector<std::string> found;
+    std::vector<std::string> keys;
     for (const auto& [key, value] : metadata_.items()) {
-      if (key.starts_with(prefix_)) found.push_back(key.substr(prefix_.size()));
+      if (key.starts_with(prefix_)) keys.push_back(key.substr(prefix_.size()));
     }
-    return found;
+    return keys;
   }
   const std::string& prefix() const { return prefix_; }
-  /// Of a list of the same number for each layer, that.
+  /// The number of `key`, or the only_value() of its list; `usual` where that is no number.
   double number(const std::string& key, double usual) const {
     const OrderedJson given = value(key);
-    const OrderedJson& found = only_value(given);
-    return found.is_number() ? found.get<double>() : usual;
+    const OrderedJson& only = only_value(given);
+    return only.is_number() ? only.get<double>() : usual;
   }
   [[noreturn]] void refuse(const std::string& key, const std::string& message) const {
     refuse_item(prefix_ + key, {message, " in ", file_});
@@ -110,7 +111,7 @@ class ModelMetadata {
   const std::string prefix_;
 };
 
-/// Those values of the metadata that are there, and those of any file.
+/// Sets the keys of `config` that the metadata have, and those with the same value in every file.
 void copy_keys(const ModelMetadata& metadata, NamePairs keys, OrderedJson& config) {
   for (std::size_t at = 1; at < keys.size();) {
     const std::size_t middle = keys.find('=', at), end = keys.find(' ', middle);
@@ -134,10 +135,10 @@ bool is_latent(const Converted& conversion) {
          lists(" mistral4 minicpm3 ", conversion.model_type);
 }
 
-/// What an architecture calls a key of its own in config.json; empty for none.
-std::string_view own_key(const Converted& conversion, std::string_view key) {
+/// The key of config.json for a key that only this architecture has; empty for none.
+std::string_view config_key(const Converted& conversion, std::string_view key) {
   for (const NamePairs keys : conversion.keys) {
-    if (const std::string_view own = to_of(keys, key); !own.empty()) return own;
+    if (const std::string_view to = to_of(keys, key); !to.empty()) return to;
   }
   return {};
 }
@@ -149,13 +150,13 @@ bool is_read(std::string_view key, const Converted& conversion) {
   const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
   if (!of_attention && (!named || key.starts_with("expert"))) return true;
   return !to_of(kKeys, key).empty() || !to_of(kScalingKeys, key).empty() ||
-         !own_key(conversion, key).empty() || lists(kOtherKeys, key);
+         !config_key(conversion, key).empty() || lists(kOtherKeys, key);
 }
 
-/// Yarn's factor of queries and keys where none is given.
+/// YaRN's default factor of queries and keys for positions divided by `stretch`.
 double yarn_factor(double stretch) { return 1 + 0.1 * std::log(stretch); }
 
-/// Whether a key of a scaling has the value that yarn has without it.
+/// Whether a key of a scaling has YaRN's default value.
 bool is_usual_scaling(const std::string& key, const ModelMetadata& metadata) {
   const double value = metadata.number(key, 0);
   if (key == "rope.scaling.yarn_ext_factor") return value == 1;
@@ -163,7 +164,7 @@ bool is_usual_scaling(const std::string& key, const ModelMetadata& metadata) {
   return key == "rope.scaling.yarn_attn_factor" && std::abs(value - usual) < 1e-5;
 }
 
-/// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
+/// Keys of the attention that no one reads and whose value is not 0 or false, for key_guards.h to refuse.
 OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversion) {
   OrderedJson unread = OrderedJson::array();
   for (const std::string& key : metadata.keys()) {
@@ -174,8 +175,7 @@ OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversi
   return unread;
 }
 
-/// Makes a list of the layers that have a sliding window, where the metadata have one under the key `pattern` of
-/// config.json, one of their types.
+/// Replaces the list of layers with a sliding window, under the key `pattern` of config.json, by one of layer types.
 void set_layer_types(OrderedJson& config, std::string_view pattern) {
   if (pattern.empty()) return;
   if (!config.contains("sliding_window")) {
@@ -192,7 +192,7 @@ void set_layer_types(OrderedJson& config, std::string_view pattern) {
   config["layer_types"] = std::move(types);
 }
 
-/// What config.json has beside kKeys for latent attention, whose keys llama.cpp takes for those of one head.
+/// Sets the keys of config.json for latent attention, whose keys llama.cpp counts as those of one head.
 void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["num_key_value_heads"] = config["num_attention_heads"];
   config.erase("head_dim");
@@ -202,7 +202,8 @@ void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   if (width > turned) config["qk_nope_head_dim"] = static_cast<std::uint64_t>(width - turned);
 }
 
-/// Divisors of the angles, for which longrope has a place; null where the model has none.
+/// The tensor `name` with the divisors of the rotary angles, which only longrope has in config.json; null where the
+/// model has none.
 OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name) {
   constexpr std::uint64_t kMostFactors = 4096;
   for (const auto& [source, header] : parts) {
@@ -291,8 +292,8 @@ OrderedJson scaling_of(const std::vector<GgufPart>& parts, const ModelMetadata& 
   return scaling;
 }
 
-/// llama.cpp knows the model without norms of queries and keys by its experts, and by a window of 0 those whose layers
-/// turn otherwise.
+/// llama.cpp recognizes the model without norms of queries and keys by its 128 experts, and by a window of 0 models
+/// with rotary positions in other layers.
 void add_llama4_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["use_qk_norm"] = metadata.number("expert_count", 0) != 128;
   const std::string window = "attention.sliding_window";
@@ -335,8 +336,8 @@ void add_granite_keys(const ModelMetadata& metadata, OrderedJson& config) {
   }
 }
 
-/// Gemma 4 turns whole heads in the layers with a window, and in the others the first pairs of a head: llama.cpp divides
-/// the angles of the rest by 1e30.
+/// Gemma 4 turns whole heads in the layers with a window, and in the others the first pairs of a head: llama.cpp
+/// divides the angles of the rest by 1e30.
 void set_gemma4_angles(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
                        OrderedJson& config) {
   const std::string name = "rope_freqs.weight";
@@ -375,8 +376,8 @@ bool has_tensor(const std::vector<GgufPart>& parts, std::string_view name) {
   });
 }
 
-/// What metadata do not say of Gemma 4, whose last layer has no window: whether there are layers without values of their
-/// own, and experts, and what llama.cpp takes for the cap of the logits.
+/// Sets what the metadata of Gemma 4 lack: whether layers use their keys as values, whether there are experts, and
+/// llama.cpp's default for the cap of the logits. Throws FormatError where the last layer has a window.
 void add_gemma4_keys(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
                      OrderedJson& config) {
   const OrderedJson types = config.value("layer_types", OrderedJson());
@@ -418,12 +419,12 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
       config[key] = 1;
   }
   copy_keys(metadata, kKeys, config);
-  // llama.cpp does not run such a file, so that no default is its.
+  // llama.cpp does not run such a file and so has no default.
   if (!metadata.has("attention.layer_norm_rms_epsilon") &&
       !metadata.has("attention.layer_norm_epsilon")) {
     config["without_epsilon"] = true;
   }
-  // llama.cpp's words for none.
+  // 0 is llama.cpp's value for none.
   if (const auto factor = config.find("routed_scaling_factor");
       factor != config.end() && is_zero(*factor)) {
     *factor = 1;
@@ -465,17 +466,18 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
       config["rope_scaling"] = scaling_of(parts, metadata, *conversion);
     }
     // Ollama's files do not have the base of the layers without a window.
-    if (type != "olmo3" && !own_key(*conversion, "rope.freq_base_swa").empty() &&
+    if (type != "olmo3" && !config_key(*conversion, "rope.freq_base_swa").empty() &&
         !config.contains("rope_theta"))
       metadata.refuse("rope.freq_base", "it is missing");
     const char* const late =
         latent ? "attention.temperature_length" : "rope.scaling.original_context_length";
-    if (!own_key(*conversion, kLateScale).empty() && metadata.number(late, 0) < kBeyondPassages &&
+    if (!config_key(*conversion, kLateScale).empty() &&
+        metadata.number(late, 0) < kBeyondPassages &&
         metadata.number(std::string(kLateScale), 0) != 0) {
       metadata.refuse(std::string(kLateScale), "it must be 0");
     }
     if (!config.contains("rope_theta")) config["rope_theta"] = 10000;  // llama.cpp's default
-    set_layer_types(config, own_key(*conversion, "attention.sliding_window_pattern"));
+    set_layer_types(config, config_key(*conversion, "attention.sliding_window_pattern"));
     if (type == "gemma4_text") add_gemma4_keys(parts, metadata, config);
     if (latent) add_latent_keys(metadata, config);
     const std::string of_scores = "expert_gating_func";

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLongestText =
     10'000;                                   // bytes of one in a list; tokens of spaces have 2048
 constexpr std::uint64_t kLongestKept = 4096;  // elements of a list of the metadata
 constexpr std::uint64_t kMostTensors = 1'000'000;
-constexpr std::uint64_t kMostEntries = 10'000;  // found one after the other
+constexpr std::uint64_t kMostEntries = 10'000;  // looked up one after the other
 constexpr std::uint32_t kMostDimensions = 4;
 constexpr std::uint64_t kLeastAlignment = 8;  // and a multiple of it
 constexpr std::uint64_t kLargestAlignment = 1 << 20;
@@ -45,7 +45,7 @@ class Reader {
     return value;
   }
 
-  /// A length and so many bytes; nothing for a text longer than `most`, which is passed over.
+  /// Reads a length and so many bytes; skips a text longer than `most` and returns nothing.
   std::optional<std::string> text(std::uint64_t most) {
     const auto length = number<std::uint64_t>();
     if (length > most) {
@@ -110,14 +110,14 @@ constexpr std::uint32_t kFloat = 6, kFlag = 7, kText = 8, kList = 9;
 /// A type of metadata; texts and lists have no fixed size.
 struct ValueType {
   std::uint64_t bytes;
-  OrderedJson (*read)(Reader&);  ///< null of lists
+  OrderedJson (*read)(Reader&);  ///< null for lists
 };
 template <class Number>
 constexpr ValueType number_type() {
   return {sizeof(Number), [](Reader& reader) { return OrderedJson(reader.number<Number>()); }};
 }
 
-/// In the order of the file's numbers for them.
+/// The types by their numbers in the file.
 constexpr std::array kValueTypes{
     number_type<std::uint8_t>(),
     number_type<std::int8_t>(),
@@ -141,7 +141,7 @@ std::uint32_t type_number(Reader& reader) {
   reader.refuse("the types of its metadata must be 0 to 12, but one is " + std::to_string(type));
 }
 
-/// Null for what is not kept.
+/// Reads a value of `type`; null for a list longer than kLongestKept, which is skipped.
 OrderedJson value_of(Reader& reader, const ValueType& type, int depth) {
   if (type.read != nullptr) return type.read(reader);
   if (depth == kDeepestList) reader.refuse("its metadata must not nest deeper than 4 lists");
@@ -224,9 +224,9 @@ const OrderedJson& only_value(const OrderedJson& value) {
 }
 
 std::uint64_t GgufHeader::integer(const std::string& key) const {
-  const auto found = metadata.find(key);
-  if (found == metadata.end()) return 0;
-  const OrderedJson& value = only_value(*found);
+  const auto entry = metadata.find(key);
+  if (entry == metadata.end()) return 0;
+  const OrderedJson& value = only_value(*entry);
   if (!value.is_number_integer()) return 0;
   const bool fits = value.is_number_unsigned() || value.get<std::int64_t>() >= 0;
   return fits ? value.get<std::uint64_t>() : 0;
@@ -239,7 +239,8 @@ std::string GgufHeader::text(const std::string& key) const {
 
 namespace {
 
-/// `read(reader, type)`, with the file's number of the type, for each element of the list that begins at `place`, if
+/// Calls `read(reader, type)`, with the file's number of the type, for each element of the list that begins at byte
+/// `place`. Throws FormatError naming the key for more than kLongestList elements, and unless
 /// `fits(type)`.
 template <class Fits, class Read>
 void for_each_element(ByteSource& source, const std::string& key, std::uint64_t place,

@@ -11,7 +11,7 @@
 
 namespace eigenscope {
 
-/// Whether the file begins as GGUF does.
+/// Whether the file begins with the letters GGUF.
 bool is_gguf(ByteSource& source);
 
 struct GgufTensor {
@@ -25,21 +25,23 @@ struct GgufTensor {
   std::uint64_t row() const { return shape.empty() ? 1 : shape.back(); }
 };
 
-/// The element of a list of values that are equal or 0, as of one for each layer; any other value as it is.
+/// The common non-zero element of a list whose values, such as those of layers, are equal or 0; any other value
+/// unchanged.
 const OrderedJson& only_value(const OrderedJson& value);
 
 struct GgufHeader {
   /// The most elements of a list that `texts` and `numbers` read.
   static constexpr std::uint64_t kLongestList = std::uint64_t{1} << 22;
 
-  /// By key: numbers, truth values, texts of at most 1000 bytes and lists of at most 4096 of these. What is longer,
-  /// such as a vocabulary, is left out.
+  /// By key: numbers, booleans, texts of at most 1000 bytes and lists of at most 4096 of these. Longer lists, such as a
+  /// vocabulary, are left out; longer texts are empty.
   OrderedJson metadata = OrderedJson::object();
   /// By key, for every list of the metadata: where it begins in the file, in bytes.
   std::map<std::string, std::uint64_t> lists;
   std::vector<GgufTensor> tensors;
 
-  /// The non-negative integer of this key, or each of its list but 0; 0 if the key is missing or has another value.
+  /// The non-negative integer of this key, or the only_value() of its list; 0 if the key is missing or has another
+  /// value.
   std::uint64_t integer(const std::string& key) const;
   /// The string of this key; empty if the key is missing or has another value.
   std::string text(const std::string& key) const;

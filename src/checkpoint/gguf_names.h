@@ -1,4 +1,5 @@
-// Architectures of GGUF: the names of their tensors in checkpoints of Hugging Face, and what llama.cpp's converter changes.
+// Architectures of GGUF: the names of their tensors in checkpoints of Hugging Face, and what llama.cpp's converter
+// changes.
 #pragma once
 
 #include <array>
@@ -10,12 +11,12 @@
 
 namespace eigenscope {
 
-/// How two tensors of GGUF make one of Hugging Face: that which the table lists first comes first.
+/// The way in which two tensors of GGUF make one of Hugging Face; the one listed first in the table comes first.
 enum class Joined : char {
   no = 0,
   matrices = '|',  ///< a matrix of each in turn
   rows = '&',      ///< a row of each in turn
-  /// As `matrices`, of which one matrix has all rows; those of the first tensor are transposed in the file.
+  /// Like `matrices`, in one matrix with all rows; the matrices of the first tensor are transposed in the file.
   heads = '#'
 };
 
@@ -29,22 +30,22 @@ struct Converted {
   std::string_view name = {};
   std::string_view model_type = {};     ///< in config.json
   std::array<NamePairs, 2> names = {};  ///< looked up in turn, before those of LLaMA
-  /// The prefix of layers in Hugging Face's names, of several stacks behind that of the stack; empty: that of LLaMA, whose
-  /// names hold beside `names`.
+  /// The prefix of layers in Hugging Face's names, of several stacks behind that of the stack; empty: that of LLaMA,
+  /// whose names hold beside `names`.
   std::string_view layers = {};
   /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
   bool neighbours = false;
   /// The reverse: halves of the turned part of a head in the file, neighbours in Hugging Face's order.
   bool halves = false;
-  /// In fused queries, keys and values those of all heads follow one another in the file, by group in Hugging Face's order.
+  /// A fused tensor has all queries, then all keys, then all values in the file; in Hugging Face they are by group.
   bool parts_in_turn = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
   bool whole_gains = false;
   /// Files do not say that logits are divided by the root of width over heads, not of the head width: llama.cpp knows
   /// the model, of 27 billion weights, by so many layers. 0: none is.
   int wide_scale_layers = 0;
-  /// A positive integer of the metadata, or a list that begins with one, behind the architecture's name, without which a
-  /// later row holds.
+  /// A positive integer of the metadata, or a list that begins with one, behind the architecture's name, without which
+  /// a later row holds.
   std::string_view needed = {};
   /// Keys of the metadata, behind the architecture's name, and of config.json, beside those of all architectures. Those
   /// that are "true", "false" or a number have this value in every file.
@@ -57,10 +58,10 @@ std::string architecture_of(const OrderedJson& metadata);
 /// Null for an architecture without a row.
 const Converted* conversion_of(const GgufHeader& header);
 
-/// In the names of experts, for the number.
+/// The placeholder for an expert's number in names.
 inline constexpr std::string_view kExpertMark = "{e}";
 
-/// The name that `pairs` have for one of the file; empty for none.
+/// The name of Hugging Face that `pairs` have for the name `from` of GGUF; empty for none.
 std::string_view to_of(NamePairs pairs, std::string_view from);
 
 /// The name in Hugging Face's checkpoint.
@@ -70,8 +71,8 @@ struct NewName {
   bool first = true;  ///< of the two that are joined
 };
 
-/// The name of a tensor as the family has it. That of one that is not known stays, but for the layer, whose name is the
-/// family's, so that conventions.h sees it, and for the dot behind a part of the layer that is not its attention.
+/// The name of a tensor in Hugging Face's checkpoint. An unknown name stays, but for the prefix of its layer, so that
+/// tensor_guards.h checks it, and for the dot behind a part of the layer that is not its attention.
 NewName renamed(const std::string& name, const Converted* conversion);
 
 }  // namespace eigenscope

@@ -18,7 +18,7 @@ std::uint64_t count_of(const GgufHeader& header) {
   return std::max<std::uint64_t>(1, header.integer("split.count"));
 }
 
-/// What messages call part `number`, from 0, of the model that `other` belongs to.
+/// The name in messages of part `number`, from 0, of the model to which the file `other` belongs.
 std::string part_name(std::uint64_t number, std::uint64_t count, const std::string& other) {
   const std::vector<std::string> names = gguf_part_names(file_name(other));
   if (names.size() == count) return names[static_cast<std::size_t>(number)];
@@ -46,11 +46,12 @@ std::vector<GgufPart> read_gguf_parts(const std::vector<std::shared_ptr<ByteSour
   for (std::uint64_t number = 0; number < parts.size(); ++number) {
     const auto& [source, header] = parts[static_cast<std::size_t>(number)];
     tensors += header.tensors.size();
-    const std::uint64_t found = header.integer("split.no");
-    if (count_of(header) != count || count > kMostParts || found >= count || found < number) {
+    const std::uint64_t split_number = header.integer("split.no");
+    if (count_of(header) != count || count > kMostParts || split_number >= count ||
+        split_number < number) {
       throw FormatError(source->name(), "it must be another part of the model of " +
                                             parts.front().source->name() + ", but it is part " +
-                                            std::to_string(found + 1) + " of " +
+                                            std::to_string(split_number + 1) + " of " +
                                             std::to_string(count_of(header)));
     }
   }

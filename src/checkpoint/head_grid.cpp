@@ -13,7 +13,7 @@
 namespace eigenscope {
 namespace {
 
-// Of one head, 512 MiB of double: more is a wrong head count rather than a head.
+// The most elements of one head, 512 MiB of double: a larger one comes from a wrong head count.
 constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
@@ -36,7 +36,7 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
   return info;
 }
 
-/// Whether config.json has keys of its own for some layers, in place of those for kinds of attention.
+/// Whether config.json has keys for single layers, in place of those for kinds of attention.
 bool has_layers(const ConfigKeys& keys) { return keys.has(kLayerKeys); }
 
 bool has_kinds(const Family& family) {
@@ -78,15 +78,15 @@ class GridFinder {
   }
   ConfigKeys keys_for(const LayerTensors& layer) const { return keys_of_layer(keys_, layer.layer); }
 
-  /// The heads of the widest layer, on which the others are measured.
+  /// Sets the heads of the widest layer, from which those of the others follow.
   void find_grid(const LayerTensors& layer) {
     const std::string& weight = layer.query.weight;
-    const ConfigKeys own = keys_for(layer);
-    const bool told_width = own.has(keys_of(layer).width);
+    const ConfigKeys keys = keys_for(layer);
+    const bool told_width = keys.has(keys_of(layer).width);
     find_key_heads(layer);
     each_layer_ = is_list() || is_list(stack_.names->key_head_count_key) || has_kinds(*family_) ||
                   has_layers(keys_) || (given_heads_ && !told_width);
-    const auto width = own.integer(keys_of(layer).width, kLargestSide);
+    const auto width = keys.integer(keys_of(layer).width, kLargestSide);
     grid_.heads = family_->heads_by_width && width && !given_heads_
                       ? shapes_.outputs(weight) / *width
                       : heads_of(layer);
@@ -97,12 +97,12 @@ class GridFinder {
 
   void check_told_width(const LayerTensors& layer, const HeadGrid& grid) const {
     const std::string_view key = keys_of(layer).width;
-    const ConfigKeys own = keys_for(layer);
-    const auto told = own.integer(key, kLargestSide);
+    const ConfigKeys keys = keys_for(layer);
+    const auto told = keys.integer(key, kLargestSide);
     if (!told || *told == grid.head_width) return;
     const std::string message = shapes_.outputs_text(layer.query.weight) + " make " +
                                 std::to_string(grid.heads) + " heads of width " +
-                                std::to_string(grid.head_width) + ", but '" + own.path(key) +
+                                std::to_string(grid.head_width) + ", but '" + keys.path(key) +
                                 "' in " + keys_.name() + " is " + std::to_string(*told);
     if (given_heads_)
       throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
@@ -127,12 +127,12 @@ class GridFinder {
             keys_.name() + " has the list '" + keys_.path(stack_.names->head_count_key) + "'");
       }
       const auto given = static_cast<std::uint64_t>(checked(shared::kHeads, *given_heads_));
-      const ConfigKeys own = keys_for(layer);
-      const auto told = head_count(own, key, 0);
+      const ConfigKeys keys = keys_for(layer);
+      const auto told = head_count(keys, key, 0);
       if (told && *told != given) {
         throw InvalidArgument("heads",
                               "be omitted or " + std::to_string(*told) + ", the value of '" +
-                                  own.path(key) + "' in " + own.name(),
+                                  keys.path(key) + "' in " + keys.name(),
                               "found " + std::to_string(given));
       }
       return given;
@@ -143,8 +143,7 @@ class GridFinder {
     return *told;
   }
 
-  /// The width of `heads` heads that share the outputs of a weight, and those of keys and values in a
-  /// fused one.
+  /// d_h of `heads` heads along the outputs of `weight`, beside their keys and values in a fused one.
   std::uint64_t head_width_of(const std::string& weight, std::uint64_t heads) const {
     const std::uint64_t parts = family_->gated()   ? 2 * heads
                                 : family_->fused() ? heads + 2 * given_key_heads_.value_or(heads)
@@ -268,7 +267,7 @@ class GridFinder {
   const StackMatch& stack_;
   std::optional<int> given_heads_;
   bool each_layer_ =
-      false;       // each layer has a count of heads of its own, else one head width for all
+      false;       // each layer has a separate count of heads, else one head width for all
   HeadGrid grid_;  // of the widest layer; key_heads is not set
   std::optional<std::uint64_t> given_key_heads_;
 };

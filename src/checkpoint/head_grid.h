@@ -42,10 +42,10 @@ class WeightShapes {
   const std::shared_ptr<const Family> family_;
 };
 
-/// The keys of config.json for the heads of a layer, by its kind of attention, in keys_of_layer().
+/// The keys, in keys_of_layer(), of the heads of layer number `layer`, by its kind of attention.
 HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const AttentionNames& stack,
                    int layer);
-/// `keys`, or those that config.json has for this layer alone.
+/// `keys`, preceded by those that config.json has for layer number `layer` alone.
 ConfigKeys keys_of_layer(const ConfigKeys& keys, int layer);
 
 /// The heads of each layer of a stack, in the order of its layers, from the user's settings, config.json and the shapes

@@ -23,8 +23,7 @@ std::string layers_text(const std::set<int>& layers) {
   return (layers.size() == 1 ? "layer " : "layers ") + text;
 }
 
-/// The layers of a match's file, by what comes before their numbers, that have no queries and keys, such as those of
-/// a state space: a note for each.
+/// Adds a note for each prefix of layers in the file that have no queries and keys, such as those of a state space.
 void note_other_layers(const FamilyMatch& part, const Safetensors& file,
                        std::vector<std::string>& notes) {
   std::map<std::string, std::set<int>> attending;
@@ -53,7 +52,7 @@ void note_other_layers(const FamilyMatch& part, const Safetensors& file,
   }
 }
 
-/// The layers that config.json counts and of which the file has no tensor, as a part of a model has; empty without any.
+/// A note of the layers that config.json counts and the file lacks, as in a part of a model; empty without any.
 std::string note_of_absent(const FamilyMatch& part, const StackMatch& stack, const ConfigKeys& keys,
                            const Safetensors& file) {
   const std::string_view query = stack.names->query_weight, key = stack.names->layer_count_key;
@@ -74,7 +73,7 @@ std::string note_of_absent(const FamilyMatch& part, const StackMatch& stack, con
          "' counts " + (absent.size() == 1 ? "is" : "are") + " not in the file";
 }
 
-/// Which stacks of the file are not read.
+/// A note of the stacks of the file that are not read.
 std::string note_of_left_out(const FamilyMatch& part) {
   std::string names;
   for (const std::string& prefix : part.left_out) {
