@@ -1,5 +1,5 @@
-// What the WASM module exports: createJob and createPartition, for every operation. Shapes of inputs and results:
-// `eigenscope schema`.
+// Exports of the WASM module: createJob and createPartition, for every operation. `eigenscope schema` has the shapes of
+// inputs and results.
 #include <emscripten/bind.h>
 
 #include <exception>
@@ -79,8 +79,8 @@ class ScriptJob {
   val partial_result() const {
     return guarded([&] {
       ScriptResult result;
-      result.bytes("found", job_->partial_result(), false, {});
-      return val(result.value()["found"]);
+      result.bytes("bytes", job_->partial_result(), false, {});
+      return val(result.value()["bytes"]);
     });
   }
 
@@ -89,13 +89,13 @@ class ScriptJob {
 };
 
 std::unique_ptr<ScriptJob> create_partition(const std::string& name, const val& input, int number,
-                                            const val& found) {
+                                            const val& results) {
   return guarded([&] {
     if (name == "check") return std::make_unique<ScriptJob>(std::make_unique<CheckJob>(input));
     const Operation& operation = operation_called(name);
     Partition partition{number};
-    const int count = found["length"].as<int>();
-    for (int k = 0; k < count; ++k) partition.results.push_back(bytes_of("partitions", found[k]));
+    const int count = results["length"].as<int>();
+    for (int k = 0; k < count; ++k) partition.results.push_back(bytes_of("partitions", results[k]));
     if (number >= operation.partitions || (count != 0 && count != operation.partitions)) {
       throw InvalidArgument("partitions", "number " + std::to_string(operation.partitions));
     }

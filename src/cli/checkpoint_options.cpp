@@ -91,8 +91,8 @@ std::string default_runs(const Operation& operation) {
 std::vector<File> runs_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {open_source(path)};
-  const std::filesystem::path own = std::filesystem::path(path) / kRun;
-  if (std::filesystem::exists(own, error)) return {open_source(own.string())};
+  const std::filesystem::path checkpoint = std::filesystem::path(path) / kRun;
+  if (std::filesystem::exists(checkpoint, error)) return {open_source(checkpoint.string())};
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     if (entry.path().extension() == ".safetensors") paths.push_back(entry.path().string());

@@ -33,7 +33,7 @@ void keep_freed_memory() {
 #endif
 }
 
-/// named_after its path; messages about a URL name it themselves, without what must not be shown.
+/// Prefixes errors with the path (named_after); messages about a URL name it themselves, without its query.
 template <class Do>
 auto named_checkpoint(const std::string& path, const Do& act) {
   return is_url(path) ? act() : named_after(path, act);
@@ -51,7 +51,7 @@ struct HeadsCommand {
     if (HeadSettings counts; fields.given("heads")) {  // an empty text is refused too
       set_head_counts(list_items(fields.text("heads")), counts);
     }
-    // Of those in a folder one that cannot be read is left out; one that was named is refused.
+    // A checkpoint that cannot be read is left out if it comes from a folder, and an error if it was named.
     std::vector<std::string> left_out;
     std::exception_ptr first;
     const auto read = [&](const std::string& path, const auto& act) {
@@ -82,17 +82,17 @@ struct HeadsCommand {
       Job& job = *opened.second;
       if (!read(path, [&] { run_job(job); })) continue;
       print_notes(job, paths.size() > 1 ? path + ": " : "");
-      const Json found = json_of(job);
-      steps.check(path, found);
+      const Json result = json_of(job);
+      steps.check(path, result);
       const auto take = [&](const char* list, Json& all) {
-        for (Json row : found[list]) {
+        for (Json row : result[list]) {
           row["model"] = path;
           all.push_back(std::move(row));
         }
       };
       take("heads", heads);
       take("layers", layers);
-      for (const Json& text : found["excluded"]) {
+      for (const Json& text : result["excluded"]) {
         note("left out " + (paths.size() > 1 ? path + " " : "") + text.get<std::string>());
         excluded.push_back(text);
       }

@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kIntervals = 10;  // of passages by their largest weight; the last has the largest
+constexpr int kIntervals = 10;  // intervals of passages by largest weight, ascending
 constexpr std::size_t kOfInterval = 20;  // the most passages of one
 constexpr std::size_t kOfRow = 8;        // the most weights of a query
 constexpr float kLeastWeight = 0.005F;
-constexpr std::size_t kMostTokens = 50;  // of a table
-constexpr int kBins = 20;                // of the largest weights
+constexpr std::size_t kMostTokens = 50;  // rows of a table of tokens
+constexpr int kBins = 20;                // bins of the histogram of largest weights
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
@@ -37,7 +37,7 @@ struct SparseWeights {
   std::size_t passage = 0, length = 0;
   std::vector<std::size_t> places;
   std::vector<double> weights;
-  double largest = 0;  ///< of other keys than the first and the query itself, as HeadVis takes it
+  double largest = 0;  ///< largest weight, without the first key and the query itself, as in HeadVis
 };
 
 SparseWeights sparse_of(const float* weights, std::size_t length) {

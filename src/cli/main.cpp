@@ -24,7 +24,7 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kFailure = 1;
 
-/// Of a message, some bytes of which a file may have written.
+/// Longest message in bytes: parts of a message may come from a file.
 constexpr std::size_t kLongestMessage = 4000;
 
 int fail(std::string message, int status) {
@@ -37,7 +37,7 @@ int fail(std::string message, int status) {
   return status;
 }
 
-/// What was asked for, as it was typed: its sizes decide how much memory is needed.
+/// The given options and values, for a message about memory, whose need depends on the sizes among them.
 std::string asked(const CLI::App& app) {
   std::string text;
   for (const CLI::App* command : app.get_subcommands()) {
@@ -100,7 +100,7 @@ void parse(CLI::App& app, const std::vector<std::string>& arguments) {
   }
 }
 
-// The command of an operation: one of its own where several checkpoints or runs are made in one call.
+// Adds the command of an operation; `heads` and `train` take several checkpoints or runs in one call.
 void add(CLI::App& app, const eigenscope::Operation& operation) {
   if (&operation == &eigenscope::heads_operation) return eigenscope::cli::add_heads(app);
   if (&operation == &eigenscope::train_operation) return eigenscope::cli::add_train(app);

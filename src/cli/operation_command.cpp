@@ -43,7 +43,7 @@ class Options final : public InputFields {
   std::vector<std::pair<std::string, std::string>> rivals, needed;
 };
 
-// What the rows of the CSV are, where the result has a list for them.
+// Help text on the rows of the CSV; empty for an operation without a list of rows.
 std::string rows_of(const Operation& operation) {
   if (operation.rows == nullptr) return "";
   ArrayColumns columns;
@@ -53,7 +53,7 @@ std::string rows_of(const Operation& operation) {
   return ", one row for each " + arrays + "entry of `" + operation.rows + "`";
 }
 
-/// All of a checkpoint, which is named as MODEL is: a file or a folder.
+/// The bytes of a checkpoint, a file or a folder as for MODEL.
 std::string read_checkpoint(const std::string& field, const std::string& path) {
   constexpr std::uint64_t kLargest = 4'000'000'000;
   const std::string one = only_checkpoint(field, find_checkpoints(path));
@@ -236,7 +236,7 @@ void add_operation(CLI::App& app, const Operation& operation) {
     try {
       run_job(*job);
     } catch (const FormatError& error) {
-      // Such as the heads of the layers before one that cannot be read.
+      // A partial result, such as the heads of the layers before one that cannot be read.
       if (job->progress() > 0) print(error.what());
       throw;
     }

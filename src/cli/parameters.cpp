@@ -27,7 +27,7 @@ void add_parameters(CLI::App& app) {
         if (field.parameter) add(*field.parameter);
       });
     }
-    // One of the page, and one that training runs and grids have beside the fields of the operation.
+    // Parameters of the page, and of training runs and grids, that are no fields of an operation.
     add(kLevel);
     add(kSeeds);
     std::cout << write_json(table) << '\n';

@@ -66,7 +66,7 @@ void check_option_names(const CLI::App& command, bool is_program,
   }
 }
 
-/// What an option takes: the range of a number, with which its help ends, else all of the help.
+/// Allowed values of an option: the range of a number, at the end of its help, else the whole help.
 std::string taken_by(const CLI::Option& option) {
   const std::string& help = option.get_description();
   for (const char* const kind : {" (a number ", " (an integer ", " (each a"}) {

@@ -195,7 +195,7 @@ Json names_of(const std::set<CLI::Option*>& options) {
   return names;
 }
 
-/// What `eigenscope COMMAND --help` lists of every command.
+/// The contents of `eigenscope COMMAND --help` for every command.
 Json commands_of(const CLI::App& app) {
   Json commands = Json::object();
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -216,7 +216,7 @@ Json commands_of(const CLI::App& app) {
   return commands;
 }
 
-/// What the page needs of each token process beside its name.
+/// Properties of each token process that the page uses, by name.
 Json token_processes() {
   Json rows = Json::object();
   for (const TokenKernel& kernel : token_kernels()) {
@@ -227,7 +227,7 @@ Json token_processes() {
   return rows;
 }
 
-/// What the page needs of each regularizer beside its name.
+/// Properties of each regularizer that the page uses, by name.
 Json regularizers() {
   Json rows = Json::object();
   for (const RegularizerRow& row : kRegularizers) {
@@ -238,7 +238,7 @@ Json regularizers() {
   return rows;
 }
 
-/// What is both predicted and measured of every head.
+/// The quantities that are both predicted and measured for every head.
 Json predicted_measures() {
   Json rows = Json::object();
   for (const PredictedMeasure& measure : kPredictedMeasures) {

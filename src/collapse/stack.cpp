@@ -61,7 +61,7 @@ void check_stack(const StackSettings& settings) {
   checked(shared::kBlocks, static_cast<double>(settings.mask.blocks));
   checked(shared::kPrefix, static_cast<double>(settings.mask.prefix));
   checked(shared::kSelected, static_cast<double>(settings.mask.selected));
-  // Without a prefix every query would have its own key alone, whose entropy is not defined.
+  // Without a prefix and with a token per block every query would see one key, whose entropy is not defined.
   const Mask& mask = settings.mask;
   const Index length = settings.tokens.length;
   if (mask.kind == MaskKind::blocks && mask.prefix == 0 && mask.blocks > length) {

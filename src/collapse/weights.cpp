@@ -116,7 +116,7 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
 }
 
 const LayerDraw& StackDraw::layer(Index layer) {
-  constexpr double kKeptNumbers = 4e6;  // of doubles: 32 MB
+  constexpr double kKeptNumbers = 4e6;  // doubles: 32 MB
   const Index width = width_of(settings_.ensemble);
   const double numbers = (1 + 2 * static_cast<double>(settings_.heads) + 2 * settings_.mlp_ratio) *
                          static_cast<double>(width) * static_cast<double>(width);

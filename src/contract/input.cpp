@@ -21,7 +21,7 @@ std::vector<double> number_list(const InputField& field, const std::string& text
 }  // namespace
 
 double InputField::default_number() const {
-  return std::isnan(own_default) ? parameter->default_value : own_default;
+  return std::isnan(default_override) ? parameter->default_value : default_override;
 }
 
 void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& member,

@@ -80,7 +80,7 @@ struct InputField {
   /// A number without a value is allowed; `note` describes its default.
   bool optional = false;
   /// Default of a number; NaN for the parameter's.
-  double own_default = std::numeric_limits<double>::quiet_NaN();
+  double default_override = std::numeric_limits<double>::quiet_NaN();
   Choices names = {};
   Help meaning = {};  ///< of a number only where it is not the parameter's
   Help note = {};     ///< the default in words, where it is no value
@@ -122,8 +122,8 @@ class InputFields {
   }
   /// With a default of the operation's own.
   template <class Number>
-  void number_from(double own_default, const Parameter& parameter, Number& at, Help meaning = {}) {
-    visit_number(parameter.name.data(), parameter, at, own_default, meaning, {});
+  void number_from(double default_override, const Parameter& parameter, Number& at, Help meaning = {}) {
+    visit_number(parameter.name.data(), parameter, at, default_override, meaning, {});
   }
   /// An optional number whose default is described in words.
   template <class Number>
@@ -196,26 +196,26 @@ class InputFields {
 
   template <class Number>
   void visit_number(const char* name, const Parameter& parameter, Number& member,
-                    double own_default, Help meaning, Help note) {
+                    double default_override, Help meaning, Help note) {
     visit({.name = name,
            .kind = FieldKind::number,
            .set = [&member](double value) { member = converted<Number>(value); },
            .get = [&member] { return static_cast<double>(member); },
            .parameter = &parameter,
-           .own_default = own_default,
+           .default_override = default_override,
            .meaning = meaning,
            .note = note});
   }
   template <class Number>
   void visit_number(const char* name, const Parameter& parameter, std::optional<Number>& member,
-                    double own_default, Help meaning, Help note) {
+                    double default_override, Help meaning, Help note) {
     visit({.name = name,
            .kind = FieldKind::number,
            .set = [&member](double value) { member = converted<Number>(value); },
            .get = [&member] { return member ? static_cast<double>(*member) : kNone; },
            .parameter = &parameter,
            .optional = true,
-           .own_default = own_default,
+           .default_override = default_override,
            .meaning = meaning,
            .note = note});
   }

@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
-// The key of the path of a cell's separate validation text, in its result.
+// Key of a result with the path of the cell's separate validation text.
 constexpr const char* kValidation = "validation";
-// The fingerprint of what it learned from; earlier results have none.
+// Key of a result with the fingerprint of the text; earlier results have none.
 constexpr const char* kText = "text_fingerprint";
 
 // Between layers the measures mean something else than for the run.
@@ -122,7 +122,7 @@ bool is_curve(const Json& curve) {
          });
 }
 
-// Whether it has all fields of result_of, of the same types.
+// True if the JSON has all fields of result_of, with the same types.
 bool is_result(const GridCell& cell, const Json& json) {
   Json axes = Json::object();
   for (const auto& [name, label] : cell.axes) axes[name] = label;

@@ -32,7 +32,7 @@ class Groups {
 
  private:
   std::vector<Group> groups_;
-  std::map<Labels, std::size_t> places_;  // of each combination in groups_
+  std::map<Labels, std::size_t> places_;  // index in groups_ of each combination
 };
 
 std::optional<double> value_of(const Json& result, const std::string& measure) {

@@ -29,7 +29,7 @@ bool has_mask(const TrainedModel& trained) {
   return trained.settings.model.offset_mask == OffsetMask::learned;
 }
 
-// Whether two models differ by no more than their seed in the entries that they were trained with.
+// True if both models were trained with the same entries: dropped distance, and learned mask with its penalty.
 bool same_kind(const TrainedModel& a, const TrainedModel& b) {
   return a.settings.model.dropped_distance == b.settings.model.dropped_distance &&
          has_mask(a) == has_mask(b) &&
@@ -308,7 +308,7 @@ std::vector<MaskRow> AttentionEntries::masks() const {
       const auto share = static_cast<double>(draws);
       MatrixXd sum;
       double entries = 0, readings = 0;
-      for (Index draw = draws; draw-- > 0;) {  // of the last one the fewest models are done
+      for (Index draw = draws; draw-- > 0;) {  // the last draw is done for the fewest models
         const Plan read_with{-1, penalty, mask, draw};
         const MatrixXd one = added(read_with, {});
         sum = sum.size() == 0 ? MatrixXd(one / share)

@@ -60,7 +60,7 @@ Index AttentionExplanation::heads_count() const { return model_->layers() * mode
 
 std::vector<Passage> AttentionExplanation::variants() const {
   const auto removed = static_cast<std::size_t>(content_.count);
-  std::vector<Passage> all(1 + removed, passage());  // as it is, then each key dropped
+  std::vector<Passage> all(1 + removed, passage());  // the unchanged passage, then each key dropped
   for (Index k = 0; mask_ && k < content_.count; ++k) {
     Passage masked = passage();
     masked.ids[static_cast<std::size_t>(content_.first + k)] = *mask_;

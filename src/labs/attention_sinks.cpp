@@ -217,7 +217,7 @@ void AttentionSinks::measure_values(int layer, Index head, Index passage) {
   const MatrixXf& read = pass_.read(static_cast<std::size_t>(count_) + at);
   const MatrixXd written =
       (output_.weight.middleCols(head * width, width) * read.middleRows(head * width, width))
-          .rightCols(values.cols() - 1)  // of the tokens but the first
+          .rightCols(values.cols() - 1)  // tokens without the first
           .cast<double>();
   const auto content = values.middleCols(content_.first, content_.count);
   const VectorXd tag = values.col(0), missing = -content.rowwise().mean();
@@ -300,7 +300,7 @@ std::vector<SinkLayer> AttentionSinks::layers() const {
   const Index heads = pass_.model().heads();
   const Seen &plain = seen_.front(), &moved = seen_.back();
   for (Index layer = 0; layer < pass_.layer(); ++layer) {
-    // Of the weighted sum of attention to the first token and to the exchanged one, at both positions.
+    // Mean over passages of the weighted sum of attention to the first and to the exchanged token, each at both positions.
     const auto estimate = [&](double first_start, double first_middle, double other_start,
                               double other_middle) {
       return estimate_over(static_cast<std::size_t>(count_), [&](std::size_t passage) {

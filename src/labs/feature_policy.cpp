@@ -140,7 +140,7 @@ void FeaturePolicy<Scalar>::attend_backward(const Matrix<Scalar>& observations) 
   }
 }
 
-// With equal weights only the sum of the tokens matters.
+// Equal weights: the output depends on the sum of the tokens alone.
 template <class Scalar>
 void FeaturePolicy<Scalar>::average(const Matrix<Scalar>& observations) {
   const Index width = shape_.width, batch = observations.cols();

@@ -15,7 +15,7 @@ using Eigen::VectorXd;
 constexpr std::size_t kPairs = 10;
 constexpr double kArmijo = 1e-4;
 constexpr double kShortest = 1e-10;
-/// A pair along which the gradient changes less than this share of both norms tells nothing of the curvature.
+/// Pairs with <step, change> below this share of |step| |change| have no reliable curvature and are not kept.
 constexpr double kFlat = 1e-10;
 
 double inner(const VectorXd& a, const VectorXd& b) {

@@ -22,7 +22,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kMostFactor = 4;  // of logits, to match an entropy
+constexpr double kMostFactor = 4;  // largest factor of the logits that is tried to match an entropy
 constexpr int kHalvings = 7;
 constexpr Index kMatched = 16;  // passages on which it is matched
 

@@ -79,16 +79,17 @@ struct Proximal {
 
 SampleLaw::SampleLaw() {
   const auto [at, weight] = normal_quadrature(kNodes);
-  // Exchanging the tokens and negating all fields changes no loss: of two such nodes one is enough.
+  // Exchanging the tokens and negating all fields maps a node to one of the same loss: one of both is enough, with twice
+  // the weight.
   constexpr int kMirror = kNodes - 1;
   for (int i = 0; i < kNodes; ++i) {
     for (int j = kMirror - i; j < kNodes; ++j) {
       for (int k = 0; k < kNodes; ++k) {
         for (int l = i + j > kMirror ? 0 : kMirror - k; l < kNodes; ++l) {
-          const bool is_own_mirror = i + j == kMirror && k + l == kMirror;
+          const bool is_symmetric = i + j == kMirror && k + l == kMirror;
           nodes_.push_back(
               {{at[i], at[j], at[k], at[l]},
-               (is_own_mirror ? 1 : 2) * weight[i] * weight[j] * weight[k] * weight[l]});
+               (is_symmetric ? 1 : 2) * weight[i] * weight[j] * weight[k] * weight[l]});
         }
       }
     }
@@ -112,7 +113,7 @@ double SampleLaw::test_error(const TiedProblem& problem, const Overlaps& overlap
 
 double SampleLaw::best_constant(const TiedProblem& problem) const {
   const double std = problem.token_std;
-  double mean = 0, square = 0;  // of one row: both have the same law about their mean
+  double mean = 0, square = 0;  // moments of a row; both rows have the same law about their mean
   for (const auto& [at, weight] : nodes_) {
     const double weight_on_self = problem.teacher(std * at[0], std * at[1])[0];
     mean += weight * weight_on_self;

@@ -16,7 +16,7 @@ namespace eigenscope {
 using Eigen::Index;
 
 std::vector<Scene> draw_scenes(std::size_t count, std::uint64_t seed, std::uint64_t stream) {
-  constexpr std::uint64_t kDraws = kAttributes * kObjects + 3;  // of a scene
+  constexpr std::uint64_t kDraws = kAttributes * kObjects + 3;  // draws of a scene
   std::vector<Scene> scenes(count);
   for (std::size_t k = 0; k < count; ++k) {
     std::uint64_t counter = k * kDraws;

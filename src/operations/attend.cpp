@@ -1,4 +1,4 @@
-// What the heads of a checkpoint do on a text or on pictures.
+// Attention of the heads of a checkpoint on a text or on pictures, and the effect of removing heads.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -238,7 +238,7 @@ class AttendJob {
         attention_(given_.model, prepared.passages, in.weights, in.largest_weights,
                    has_outcome(in) ? LayerEnd::tokens : LayerEnd::heads) {
     Index longest = 0;
-    double entries = 0;  // of a head
+    double entries = 0;  // entries of the matrices of a head
     for (const Passage& passage : attention_.passages()) {
       longest = std::max(longest, passage.length());
       entries += static_cast<double>(passage.length()) * static_cast<double>(passage.length());
@@ -272,7 +272,7 @@ class AttendJob {
                        std::move(off), in.seed);
   }
 
-  /// What is known of the outcome so far.
+  /// Adds losses and changes of the output by the sets of removed heads that are done.
   void add_outcome(AttendResult& result) const {
     const HeadAblation& ablation = *ablation_;
     result.loss = ablation.loss();
@@ -309,14 +309,14 @@ class AttendJob {
 
   static constexpr Index kPredictions = 5;
 
-  AttendResult given_;                // what is known before the model runs
+  AttendResult given_;                // fields known before the model runs
   std::vector<double> rotary_decay_;  // by layer
   bool has_small_weights_ = false;
   bool is_each_ = false;
   std::optional<TextTokenizer> tokenizer_;
   TextAttention attention_;
-  std::optional<PredictedAttention> predicted_;  // where heads are replaced by it
-  std::optional<HeadAblation> ablation_;         // where an outcome is asked for
+  std::optional<PredictedAttention> predicted_;  // null unless heads are replaced by their prediction
+  std::optional<HeadAblation> ablation_;         // null unless heads are removed
 };
 
 }  // namespace

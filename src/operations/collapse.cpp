@@ -58,7 +58,7 @@ void describe(InputFields& f, StackInput& in) {
   f.number(shared::kTemperature, s.temperature);
 }
 
-/// Which stacks are run.
+/// Settings and range of the stacks, and the measured layers.
 struct StacksInput {
   StackInput stack;
   StackRange range;

@@ -1,4 +1,4 @@
-// How far the heads of a checkpoint are from those of another with the same heads, such as a quantized one.
+// Distance of the heads of a checkpoint from the same heads in another checkpoint, such as a quantized one.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -166,7 +166,8 @@ class TextPair {
     return true;
   }
   double progress() const { return (progress_of(sides_[0]) + progress_of(sides_[1])) / 2; }
-  /// Of `model` (0) and the changed checkpoint (1); NaN where it has no such head.
+  /// Measures of a head in `model` (side 0) or the changed checkpoint (side 1). Throws InvalidArgument ("file") where it
+  /// has no such head.
   HeadMeasures of(std::size_t side, int layer, int head) const {
     for (const HeadOnText& it : sides_[side].heads()) {
       if (it.layer == layer && it.head == head) return it.measures;
@@ -263,7 +264,7 @@ class HeadDriftJob {
     }
   }
 
-  /// Those of both scans, and whether their weights mean the same.
+  /// Notes of both scans, and one if the checkpoints are of two families.
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = original_->notes();
     for (const std::string& note : changed_->notes()) {
@@ -279,7 +280,7 @@ class HeadDriftJob {
     return notes;
   }
 
-  /// Reads the next head of both; multiply-adds that it takes.
+  /// Reads the next head of both checkpoints; returns the multiply-adds.
   double read_pair() {
     std::vector<ScannedHead> before = original_->advance(1), after = changed_->advance(1);
     if (before.empty() || after.empty()) {

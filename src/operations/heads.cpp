@@ -99,7 +99,7 @@ void describe(InputFields& f, HeadsInput& in) {
 
 struct HeadRow {
   HeadReport report;
-  RowEstimate estimate;  ///< where the measures were asked for
+  RowEstimate estimate;  ///< measures of the exact softmax, where requested
 };
 
 struct LayerRow {
@@ -122,7 +122,7 @@ struct HeadsResult {
   std::string model;
   std::vector<HeadRow> rows;
   std::vector<LayerRow> layers;
-  std::optional<double> offset;  ///< that of rotary heads; null for an average
+  std::optional<double> offset;  ///< query minus key position of rotary heads; null for an average
   int heads_read = 0;
   double bytes_read = 0;
   std::vector<std::string> excluded, notes;
@@ -201,8 +201,7 @@ void describe(ResultFields& out, const HeadsResult& result) {
             "why fields are null and which parts of the checkpoint are left out");
 }
 
-/// A partition has the heads of half of the layers; all where the measures, which are drawn for one head after another,
-/// are asked for of the first.
+/// A partition has the heads of half of the layers; with measures, whose draws run from head to head, the first has all.
 class HeadsJob {
  public:
   static constexpr int kPartitions = 2;

@@ -1,4 +1,4 @@
-// How localized should attention be: softmax attention against the exact posterior of a latent variable, which
+// Latent posterior: softmax attention against the exact posterior of a latent variable, which
 // is a prototype (`latent-classes`) or a smooth function of the keys (`latent-values`).
 #include "labs/latent_posterior.h"
 

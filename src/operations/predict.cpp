@@ -93,8 +93,8 @@ void describe_expectation(ResultFields& out, const SpectralAgreement& row) {
 
 struct PredictResult {
   const std::vector<HeadPrediction>* heads = &no_heads();
-  Index length = 0;         ///< of a passage
-  double rotary_decay = 0;  ///< of the model
+  Index length = 0;         ///< tokens of a passage
+  double rotary_decay = 0;  ///< see rotary_decay_of
   std::vector<SummaryRow> summary;
   std::vector<SpectralAgreement> expectations;
   bool spectra = true;
@@ -301,13 +301,13 @@ class PredictJob {
 
   Resamples resamples_;
   bool only_summary_, spectra_;
-  Index length_;  // of a passage
+  Index length_;  // tokens of a passage
   double rotary_decay_;
   std::shared_ptr<const Transformer> model_;
   std::optional<Prediction> prediction_;  // none where its partitions are done
   std::vector<HeadPrediction> joined_;    // the heads of its partitions
   std::optional<Summary> summary_;        // none of a partition, and where no text is measured
-  std::vector<SpectralAgreement> expectations_;  // with the last step of the summary
+  std::vector<SpectralAgreement> expectations_;  // computed in the last step of the summary
 };
 
 }  // namespace

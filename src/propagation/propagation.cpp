@@ -36,9 +36,9 @@ double localization_index(const Eigen::VectorXd& weights) {
   mean /= static_cast<double>(weights.size());
   double spread = 0, square = 0;
   for (const double weight : weights) {
-    const double own = weight / largest;
-    spread += (own - mean) * (own - mean);
-    square += own * own;
+    const double relative = weight / largest;
+    spread += (relative - mean) * (relative - mean);
+    square += relative * relative;
   }
   return spread / square;
 }

@@ -98,13 +98,13 @@ RowEstimate RowStatistics::estimate() const {
   out.mean = expected_.array() + d1;
   out.mean_error = (variance / (seen - 1)).sqrt();
   out.std = (variance * (seen / (seen - 1))).sqrt();
-  // By the delta method from the error of a sample variance; 0 where nothing varies.
+  // Delta method on the error of a sample variance; 0 where nothing varies.
   out.std_error =
       (variance > 0)
           .select(((fourth - variance.square()).max(0.0) / (4 * seen * variance)).sqrt(), 0.0);
   const ArrayXd hits = inside_.rowwise().sum();
   out.rho = hits / seen;
-  // One success and one failure more than were seen: a share of exactly 0 or 1 is not certain.
+  // One success and one failure are added (rule of succession), so that a share of 0 or 1 has an error.
   const ArrayXd shrunk = (hits + 1) / (seen + 2);
   out.rho_error = (shrunk * (1 - shrunk) / seen).sqrt();
   const ArrayXd sensitivity_sum = sensitivity_.rowwise().sum();

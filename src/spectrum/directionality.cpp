@@ -25,7 +25,7 @@ using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 /// half the work.
 template <class Scalar>
 Eigen::VectorXd row_norms(const Matrix<Scalar>& left, const Eigen::MatrixXd& gram) {
-  const double largest = gram.diagonal().maxCoeff();  // of all entries
+  const double largest = gram.diagonal().maxCoeff();  // the largest entry of all
   if (!(largest > 0)) return Eigen::VectorXd::Zero(left.rows());
   Eigen::MatrixXd triangle = gram.triangularView<Eigen::StrictlyUpper>();
   triangle *= 2 / largest;

@@ -98,7 +98,7 @@ EIGENSCOPE_INLINE Shifts<Scalar> usual_shifts(Square<Scalar> h, Index last) {
   return {h(last - 1, last - 1), h(last, last), h(last, last - 1) * h(last - 1, last)};
 }
 
-/// Those of EISPACK's hqr where the usual ones do not converge.
+/// Exceptional shifts of EISPACK's hqr, for blocks on which the usual shifts do not converge.
 template <class Scalar>
 EIGENSCOPE_INLINE Shifts<Scalar> other_shifts(Square<Scalar> h, Index last) {
   const Scalar size = std::abs(h(last, last - 1)) + std::abs(h(last - 1, last - 2));
@@ -116,7 +116,7 @@ template <class Scalar, std::size_t Bytes>
 struct Vectors {
   typedef Scalar Vector __attribute__((vector_size(Bytes)));
   static constexpr Index kLanes = Bytes / sizeof(Scalar), kInBand = kBand / kLanes;
-  // By references: vectors as values would have a calling convention, of which compilers warn.
+  // References, not values: compilers warn of the calling convention of vectors.
   static EIGENSCOPE_INLINE void take(const Scalar* from, Vector& vector) {
     std::memcpy(&vector, from, sizeof vector);
   }

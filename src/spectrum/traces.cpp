@@ -111,7 +111,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
   if (covariance.rows() != query.rows() || covariance.cols() != query.rows()) {
     throw InvalidArgument("covariance", "fit the width of the head");
   }
-  // Symmetric, so its own transpose.
+  // Sigma is symmetric: transposed_times multiplies by Sigma itself.
   return products_of(query, key, transposed_times(covariance, query),
                      transposed_times(covariance, key));
 }

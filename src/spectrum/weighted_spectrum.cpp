@@ -24,15 +24,15 @@ EIGENSCOPE_INLINE void take_root(MatrixXd& gram, MatrixXd& root) {
     Index pivot = 0;
     const double largest = gram.diagonal().maxCoeff(&pivot);
     if (!(largest > 0)) return;  // below zero is rounding
-    double* const own = root.col(k).data();
+    double* const root_column = root.col(k).data();
     const double* const next = gram.col(pivot).data();
     const double scale = 1 / std::sqrt(largest);
-    for (Index i = 0; i < n; ++i) own[i] = next[i] * scale;
+    for (Index i = 0; i < n; ++i) root_column[i] = next[i] * scale;
     for (Index j = 0; j < n; ++j) {
-      const double factor = own[j];
+      const double factor = root_column[j];
       if (factor == 0) continue;
       double* const column = gram.col(j).data();
-      for (Index i = 0; i < n; ++i) column[i] -= own[i] * factor;
+      for (Index i = 0; i < n; ++i) column[i] -= root_column[i] * factor;
     }
     gram.row(pivot).setZero();
     gram.col(pivot).setZero();
@@ -71,12 +71,12 @@ double largest_singular_value(const FactorProducts& products) {
 }
 
 WeightedSpectrum weighted_spectrum(const FactorProducts& products) {
-  WeightedSpectrum found;
-  found.traces = products.traces();
-  found.eigenvalues = eigenvalues_of_matrix(products.core, products.precision);
-  sort_for_display(found.eigenvalues);
-  found.singular_values = squared_singular_values(products).reverse().cwiseSqrt();
-  return found;
+  WeightedSpectrum spectrum;
+  spectrum.traces = products.traces();
+  spectrum.eigenvalues = eigenvalues_of_matrix(products.core, products.precision);
+  sort_for_display(spectrum.eigenvalues);
+  spectrum.singular_values = squared_singular_values(products).reverse().cwiseSqrt();
+  return spectrum;
 }
 
 }  // namespace eigenscope

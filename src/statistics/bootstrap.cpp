@@ -45,12 +45,12 @@ const std::vector<std::vector<Index>>& Resamples::of(Index count) const {
 }
 
 Interval percentile_interval(double value, std::vector<double> resampled) {
-  Interval found{value};
-  if (std::isnan(value) || resampled.empty()) return found;
+  Interval interval{value};
+  if (std::isnan(value) || resampled.empty()) return interval;
   sort_up(resampled);
-  found.low = percentile(resampled, 0.025);
-  found.high = percentile(resampled, 0.975);
-  return found;
+  interval.low = percentile(resampled, 0.025);
+  interval.high = percentile(resampled, 0.975);
+  return interval;
 }
 
 }  // namespace eigenscope

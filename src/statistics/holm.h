@@ -18,15 +18,15 @@ inline std::vector<double> holm(const std::vector<double>& p) {
   }
   const std::vector<std::size_t> order = argsort(known);
   double last = 0;
-  std::vector<double> found(known.size());
+  std::vector<double> adjusted(known.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     const auto left = static_cast<double>(order.size() - k);
     last = std::min(1.0, std::max(last, left * known[order[k]]));
-    found[order[k]] = last;
+    adjusted[order[k]] = last;
   }
   std::size_t at = 0;
   for (double& value : corrected) {
-    if (!std::isnan(value)) value = found[at++];
+    if (!std::isnan(value)) value = adjusted[at++];
   }
   return corrected;
 }

@@ -20,11 +20,11 @@ MeanDeviation mean_deviation(const std::vector<double>& values) {
 PairedTest paired_t_test(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
-  const MeanDeviation found = mean_deviation(differences);
+  const MeanDeviation summary = mean_deviation(differences);
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  if (!(found.deviation > 0)) return {found.mean, kNaN, kNaN};
-  const double t = found.mean / (found.deviation / std::sqrt(static_cast<double>(a.size())));
-  return {found.mean, t, student_two_sided(t, static_cast<int>(a.size()) - 1)};
+  if (!(summary.deviation > 0)) return {summary.mean, kNaN, kNaN};
+  const double t = summary.mean / (summary.deviation / std::sqrt(static_cast<double>(a.size())));
+  return {summary.mean, t, student_two_sided(t, static_cast<int>(a.size()) - 1)};
 }
 
 double student_two_sided(double t, int freedom) {

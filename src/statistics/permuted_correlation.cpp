@@ -35,16 +35,16 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
       y;  // ranks of norm 1 about their mean, of the groups that have a correlation
   MeanSums correlations;
   for (std::size_t g = 0; g < a.size(); ++g) {
-    const double own = rank_correlation(a[g], b[g]);
-    if (!std::isfinite(own)) continue;
-    correlations.add(own);
+    const double correlation = rank_correlation(a[g], b[g]);
+    if (!std::isfinite(correlation)) continue;
+    correlations.add(correlation);
     x.push_back(centred_ranks(a[g]).normalized());
     y.push_back(centred_ranks(b[g]).normalized());
   }
   if (x.empty()) return {};
-  PermutedCorrelation found{correlations.estimate()};
+  PermutedCorrelation result{correlations.estimate()};
   std::vector<std::vector<Index>> orders;
-  for (const VectorXd& own : y) orders.push_back(in_order(own.size()));
+  for (const VectorXd& ranks : y) orders.push_back(in_order(ranks.size()));
   std::vector<double> drawn;
   std::uint64_t draw = 0;
   for (std::size_t k = 0; k < kPermutations; ++k) {
@@ -57,14 +57,14 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
     drawn.push_back(total / correlations.count());
   }
   // Equal up to rounding counts as far.
-  const double far = std::abs(found.value.value) - 1e-12;
+  const double far = std::abs(result.value.value) - 1e-12;
   const auto farther =
       std::count_if(drawn.begin(), drawn.end(), [&](double it) { return std::abs(it) >= far; });
-  found.p = (1.0 + static_cast<double>(farther)) / (1.0 + kPermutations);
-  const Interval interval = percentile_interval(found.value.value, std::move(drawn));
-  found.null_low = interval.low;
-  found.null_high = interval.high;
-  return found;
+  result.p = (1.0 + static_cast<double>(farther)) / (1.0 + kPermutations);
+  const Interval interval = percentile_interval(result.value.value, std::move(drawn));
+  result.null_low = interval.low;
+  result.null_high = interval.high;
+  return result;
 }
 
 double farthest_null(const std::vector<MatrixXd>& a, const std::vector<VectorXd>& b,

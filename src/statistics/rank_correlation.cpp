@@ -25,7 +25,8 @@ std::vector<Index> places(const VectorXd& values) {
   return places;
 }
 
-// By place: the rank of a drawn value minus the mean rank. Multiples of 1/2: all sums of products are exact.
+// Sets `ranks` to the rank of a drawn value at each place minus the mean rank: multiples of 1/2, whose products add up
+// exactly.
 void rank(const std::vector<Index>& places, const std::vector<Index>& drawn,
           std::vector<double>& ranks) {
   ranks.assign(places.size(), 0);  // first how often it is drawn
@@ -78,14 +79,14 @@ double copula_information(double rank_correlation) {
 }
 
 VectorXd centred_ranks(const VectorXd& values) {
-  const std::vector<Index> own = places(values);
+  const std::vector<Index> place = places(values);
   std::vector<double> ranks;
-  rank(own, in_order(values.size()), ranks);
-  VectorXd found(values.size());
-  for (Index i = 0; i < found.size(); ++i) {
-    found[i] = ranks[static_cast<std::size_t>(own[static_cast<std::size_t>(i)])];
+  rank(place, in_order(values.size()), ranks);
+  VectorXd centred(values.size());
+  for (Index i = 0; i < centred.size(); ++i) {
+    centred[i] = ranks[static_cast<std::size_t>(place[static_cast<std::size_t>(i)])];
   }
-  return found;
+  return centred;
 }
 
 }  // namespace eigenscope

@@ -34,7 +34,7 @@ typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 /// A similar matrix by Householder reflections (Golub and Van Loan, Matrix Computations, algorithm 8.3.1), which
 /// overwrites `a`: n columns with zeros below, up to a multiple of kLanes. Reflection I - factor v v^T makes of A the
 /// matrix A - v w^T - w v^T, and a column gets that of the step before when the next step reads the column.
-EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& found) {
+EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& tridiagonal) {
   const Index n = a.cols(), rows = a.rows();
   MatrixXd vectors = MatrixXd::Zero(rows, 4);
   double *v = vectors.col(0).data(), *next = vectors.col(1).data();
@@ -42,14 +42,14 @@ EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& found) {
   for (Index k = 0; k < n; ++k) {
     double* const column = a.col(k).data();
     for (Index i = k; i < n; ++i) column[i] -= v[i] * w[k] + w[i] * v[k];
-    found.diagonal[k] = column[k];
+    tridiagonal.diagonal[k] = column[k];
     if (k + 1 == n) break;
     const double* const below = column + k + 1;
     const double rest =
         lane_sum<double>(n - k - 2, [&](Index i) { return below[i + 1] * below[i + 1]; });
-    found.squares[k] = below[0] * below[0] + rest;
+    tridiagonal.squares[k] = below[0] * below[0] + rest;
     // Without a rest there is nothing to reflect.
-    const double norm = std::copysign(std::sqrt(found.squares[k]), below[0]);
+    const double norm = std::copysign(std::sqrt(tridiagonal.squares[k]), below[0]);
     const double factor = rest == 0 ? 0 : (below[0] + norm) / norm;
     const double pivot = rest == 0 ? 0 : 1 / (below[0] + norm);
     // Whole vectors, of which the rows up to k do not count.
@@ -59,18 +59,18 @@ EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& found) {
     for (Index i = k + 2; i < n; ++i) next[i] = column[i] * pivot;
     double overlap = 0;
     for (Index j = k + 1; j < n; ++j) {
-      double* const own = a.col(j).data();
-      const double own_v = v[j], own_w = w[j];
+      double* const target = a.col(j).data();
+      const double v_j = v[j], w_j = w[j];
       Lanes sums = {};
       for (Index i = first; i < rows; i += kLanes) {
-        // As vectors: a compiler does not see that `own` lies apart from the others, and takes entry for entry.
+        // As vectors: a compiler does not see that `target` lies apart from the others, and takes entry for entry.
         Lanes value, old_v, old_w, new_v;
-        std::memcpy(&value, own + i, sizeof value);
+        std::memcpy(&value, target + i, sizeof value);
         std::memcpy(&old_v, v + i, sizeof old_v);
         std::memcpy(&old_w, w + i, sizeof old_w);
         std::memcpy(&new_v, next + i, sizeof new_v);
-        value -= old_v * own_w + old_w * own_v;
-        std::memcpy(own + i, &value, sizeof value);
+        value -= old_v * w_j + old_w * v_j;
+        std::memcpy(target + i, &value, sizeof value);
         sums += value * new_v;
       }
       double lanes[kLanes];
@@ -117,12 +117,12 @@ bool iterate(Tridiagonal& matrix) {
       const double shift = d[first] - root / (half + std::copysign(std::hypot(half, 1.0), half));
       double c = 1, s = 0, gamma = d[last] - shift, p = gamma * gamma;
       for (Index i = last - 1; i >= first; --i) {
-        const double square = squares[i], sum = p + square, before = c, old = gamma, own = d[i];
+        const double square = squares[i], sum = p + square, before = c, old = gamma, entry = d[i];
         if (i + 1 < last) squares[i + 1] = s * sum;
         c = p / sum;
         s = square / sum;
-        gamma = c * (own - shift) - s * old;
-        d[i + 1] = old + (own - gamma);
+        gamma = c * (entry - shift) - s * old;
+        d[i + 1] = old + (entry - gamma);
         p = c != 0 ? gamma * gamma / c : before * square;
       }
       squares[first] = s * p;

@@ -75,7 +75,7 @@ class Panels {
 template <std::size_t Bytes, class Scalar, class Sum>
 EIGENSCOPE_INLINE void multiply_with(Index inner, std::span<const Product<Scalar, Sum>> products) {
   constexpr Index kRows = Tile<Scalar, Bytes>::kRows, kColumns = Tile<Scalar, Bytes>::kColumns;
-  // Its memory is kept from call to call, for a step makes hundreds of them.
+  // Memory is kept between calls: a training step makes hundreds of them.
   thread_local Panels<Scalar> panels;
   for (Index start = 0; start < inner; start += kInnerBlock) {
     const Index depth = std::min(kInnerBlock, inner - start);

@@ -117,7 +117,7 @@ struct Kernel {
   Vector sums[Registers::kColumns][Registers::kVectors];
 
   EIGENSCOPE_INLINE void accumulate(Index inner, const Scalar* a, const Scalar* b) {
-    Vector own[Registers::kColumns][Registers::kVectors] = {};
+    Vector totals[Registers::kColumns][Registers::kVectors] = {};
     for (Index x = 0; x < inner; ++x) {
       Vector column[Registers::kVectors];
       // One by one: gcc copies an array in halves through memory, which a load of 256 bits waits for.
@@ -125,12 +125,12 @@ struct Kernel {
         std::memcpy(&column[v], a + v * Registers::kLanes, sizeof column[v]);
       }
       for (Index j = 0; j < Registers::kColumns; ++j) {
-        for (Index v = 0; v < Registers::kVectors; ++v) own[j][v] += column[v] * b[j];
+        for (Index v = 0; v < Registers::kVectors; ++v) totals[j][v] += column[v] * b[j];
       }
       a += Registers::kRows;
       b += Registers::kColumns;
     }
-    std::memcpy(sums, own, sizeof own);
+    std::memcpy(sums, totals, sizeof totals);
   }
 
   // Writes the tile's first `rows` x `columns` entries to C.

@@ -63,7 +63,7 @@ double parse_parameter(const Parameter& p, std::string_view text, std::string_vi
   const bool whole_text = end != copy.c_str() && end == copy.c_str() + copy.size();
   const bool plain = copy.find_first_of("xX \t\n") == std::string::npos;
   if (whole_text && plain && allows(p, value)) return value;
-  // What was typed, not what it was rounded to.
+  // The message has the text as typed, not the rounded number.
   refuse(p, copy.empty() ? "an empty text" : whole_text ? copy : "'" + copy + "'", field);
 }
 

@@ -28,9 +28,9 @@ EIGENSCOPE_INLINE void add_forms(Index inner, const Scalar* panel, const Scalar*
     for (Index j = 0; j < columns; ++j) {
       Scalar seen[Tile::kRows];
       std::memcpy(seen, tile.sums[j], sizeof seen);
-      const Scalar* const own = panel + (first + j) * Tile::kRows;
+      const Scalar* const column = panel + (first + j) * Tile::kRows;
       for (Index i = 0; i < Tile::kRows; ++i) {
-        forms[i] += static_cast<double>(own[i]) * static_cast<double>(seen[i]);
+        forms[i] += static_cast<double>(column[i]) * static_cast<double>(seen[i]);
       }
     }
   }
@@ -45,9 +45,9 @@ EIGENSCOPE_INLINE void forms_of(const Matrix<Scalar>& rows, const Scalar* upper,
     const Index end = std::min(kStrip, rows.rows() - strip);
     gemm::pack<kRows>(end, inner, factor(rows.data() + strip, rows.rows()), packed);
     for (Index row = 0; row < end; row += kRows) {
-      double found[kRows] = {};
-      add_forms<Bytes>(inner, packed.data() + row * inner, upper, found);
-      std::copy_n(found, std::min(kRows, end - row), forms.data() + strip + row);
+      double sums[kRows] = {};
+      add_forms<Bytes>(inner, packed.data() + row * inner, upper, sums);
+      std::copy_n(sums, std::min(kRows, end - row), forms.data() + strip + row);
     }
   }
 }

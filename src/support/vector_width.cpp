@@ -3,7 +3,7 @@
 namespace eigenscope {
 
 int vector_bits() {
-// A comparison with WebAssembly has to do with its width.
+// EIGENSCOPE_128_BITS builds with the width of WebAssembly, for comparisons with it.
 #if defined(__x86_64__) && !defined(EIGENSCOPE_128_BITS)
   if (__builtin_cpu_supports("avx512f")) return 512;
   if (__builtin_cpu_supports("avx2")) return 256;

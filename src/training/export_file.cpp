@@ -49,7 +49,7 @@ class LlamaWriter {
   }
   const Model<float>& model_;
   std::vector<TensorToWrite> tensors_;
-  std::deque<std::vector<float>> turned_;  // what tensors of linear() refer to
+  std::deque<std::vector<float>> turned_;  // values of the tensors of linear()
 };
 
 std::vector<std::byte> llama(const Model<float>& model, TensorFormat format) {

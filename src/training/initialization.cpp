@@ -63,7 +63,7 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, bool zero_me
   }
 }
 
-// Of the queries and keys drawn as N(0, std^2), makes factor (alpha K + sqrt(1 - alpha^2) Q) and factor K.
+// Replaces the queries Q and keys K, drawn from N(0, std^2), by factor (alpha K + sqrt(1 - alpha^2) Q) and factor K.
 template <class Scalar>
 void correlate(Model<Scalar>& model, double alpha, double factor) {
   const ModelSettings& settings = model.settings();

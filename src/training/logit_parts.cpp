@@ -29,7 +29,7 @@ Parts<Scalar> parts_of(const Model<Scalar>& model, Index layer) {
     mean += x.middleCols(sequence * length, length) / static_cast<Scalar>(shape.batch);
   }
   if (length > 1) {
-    // As a key only: the first row has one key, and is not looked at.
+    // Only as a key: the row of the first query, which has one key, is left out.
     Matrix<Scalar> others = Matrix<Scalar>::Zero(d, 1);
     for (Index t = 1; t < length; ++t) others += mean.col(t) / static_cast<Scalar>(length - 1);
     mean.col(0) = others;
@@ -126,7 +126,7 @@ void add_sequence(const Model<Scalar>& model, Index layer, const Parts<Scalar>& 
         share * (place.dot(parts.bias, content, t) + place.dot(parts.bias, position, t));
     sums.parts[4] += share * (place.dot(parts.content, sink, t) +
                               place.dot(parts.position, sink, t) + place.dot(parts.bias, sink, t));
-    // Centred over the keys, the others add up to minus the own.
+    // The logits are centred over the keys: the others add up to minus the diagonal one.
     sums.self_excess += static_cast<double>(logits(t, t)) / std::sqrt(width) *
                         (1 + 1 / static_cast<double>(keys - 1));
   }

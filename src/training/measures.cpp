@@ -103,7 +103,7 @@ struct Update {
   double ratio = kNaN, entropy = kNaN;
 };
 
-// In factors: W - W' = [W_Q - W_Q', W_Q'] [W_K, W_K - W_K']^T.
+// From factors: W - W' = [W_Q - W_Q', W_Q'] [W_K, W_K - W_K']^T.
 Update update_of(const HeadFactors& now, const HeadFactors& before, double norm) {
   const Index d = now.query.rows(), width = now.query.cols();
   MatrixXd query(d, 2 * width), key(d, 2 * width);
@@ -119,7 +119,7 @@ Update update_of(const HeadFactors& now, const HeadFactors& before, double norm)
   return {std::sqrt(total) / norm, entropy / std::log(2.0 * static_cast<double>(width))};
 }
 
-// Of the columns of a matrix.
+// Covariance of the columns of a matrix.
 MatrixXd covariance_of(const MatrixXd& columns) {
   const MatrixXd centred = columns.colwise() - columns.rowwise().mean();
   return centred * centred.transpose() / static_cast<double>(columns.cols());

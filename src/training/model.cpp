@@ -38,7 +38,7 @@ class Builder {
   ParameterLayout& layout_;
 };
 
-// Where dropout is: mask 0 is that of the embeddings.
+// Numbers of the dropout masks: 0 for the embeddings, then two per layer.
 constexpr std::uint64_t kAttention = 1, kMlp = 2;
 std::uint64_t dropout_place(Index layer, std::uint64_t part) {
   return 2 * static_cast<std::uint64_t>(layer) + part;
@@ -478,7 +478,7 @@ void Model<Scalar>::gated_mlp_back(Index layer, const Matrix<Scalar>& in) {
   inner_ += inner_gate_;
 }
 
-// Without biases they stay where they are: at zero.
+// Biases that the settings exclude have no gradient and stay zero.
 template <class Scalar>
 void Model<Scalar>::freeze_biases() {
   const bool all = settings_.linear_bias == LinearBias::without;

@@ -7,8 +7,8 @@
 namespace eigenscope {
 namespace {
 
-// How often each token follows each context, in a table with open addressing: a text is counted in a few milliseconds,
-// where sorting its places takes a hundred.
+// Counts of each token after each context, in a table with open addressing: a text is counted in a few milliseconds,
+// while sorting its positions takes a hundred.
 class Counts {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -16,7 +16,7 @@ class Counts {
   explicit Counts(std::size_t contexts)
       : slots_(1 << 12, kNone), totals_(contexts), followers_(contexts) {}
 
-  // The number of this pair among the different ones, in the order of their first places.
+  // Counts a pair and returns its index among the distinct pairs, in the order of first occurrence.
   std::size_t add(std::size_t context, TokenId token) {
     if (2 * keys_.size() >= slots_.size()) grow();
     std::size_t& slot = slots_[slot_of(key_of(context, token))];
@@ -30,12 +30,12 @@ class Counts {
     ++totals_[context];
     return slot;
   }
-  // That number; kNone for a pair that the text does not have.
+  // The index of a pair; kNone for a pair that was not counted.
   std::size_t find(std::size_t context, TokenId token) const {
     return slots_[slot_of(key_of(context, token))];
   }
   std::size_t different() const { return keys_.size(); }
-  // Interpolated with the probability given a shorter context.
+  // P(token | context), interpolated with `shorter`, the probability given a shorter context.
   double probability(std::size_t context, TokenId token, double shorter) const {
     if (totals_[context] == 0) return shorter;
     const std::size_t pair = find(context, token);
@@ -64,8 +64,8 @@ class Counts {
 
   std::vector<std::size_t> slots_;  // a power of two of them
   std::vector<Key> keys_;
-  std::vector<std::size_t> counts_;              // of each key
-  std::vector<std::size_t> totals_, followers_;  // of each context: places, and different tokens
+  std::vector<std::size_t> counts_;              // by pair, as keys_
+  std::vector<std::size_t> totals_, followers_;  // by context: occurrences, and distinct tokens
 };
 
 }  // namespace
@@ -75,7 +75,7 @@ NgramLosses ngram_losses(std::span<const TokenId> training, std::span<const Toke
   const auto size = static_cast<std::size_t>(vocabulary);
   const auto context = [](TokenId token) { return static_cast<std::size_t>(token); };
   Counts tokens(1), pairs(size);
-  std::vector<std::size_t> pair_at{Counts::kNone};  // that of each token with the one before
+  std::vector<std::size_t> pair_at{Counts::kNone};  // index of the pair of each token with the one before
   for (std::size_t i = 0; i < training.size(); ++i) {
     tokens.add(0, training[i]);
     if (i > 0) pair_at.push_back(pairs.add(context(training[i - 1]), training[i]));

@@ -136,7 +136,7 @@ constexpr ChoiceField kChoiceFields[] = {
      true},
 };
 
-// In 32-bit memory, with the optimizer's state, there is no room for more.
+// Most parameters: more do not fit into 32-bit memory with the optimizer's state.
 constexpr double kMostNumbers = 2e8;
 
 void must_divide(const char* field, Index value, const char* whole, Index of) {
@@ -146,7 +146,7 @@ void must_divide(const char* field, Index value, const char* whole, Index of) {
       std::string(whole) + " " + std::to_string(of) + ", " + field + " " + std::to_string(value));
 }
 
-// Without softmax nothing reads W_QK: what is done to it would be without effect.
+// Without softmax attention does not read W_QK, and settings of W_QK would have no effect.
 void check_controls(const TrainSettings& settings) {
   const AttentionKind attention = settings.model.attention;
   if (reads_logits(attention)) return;

@@ -26,7 +26,7 @@ using Eigen::Index;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 41;
-constexpr std::uint64_t kValidationSeed = 1;  // of masks: the same for every run
+constexpr std::uint64_t kValidationSeed = 1;  // seed of the masks, the same for every run
 constexpr double kLargestLoss = 1000;         // nats a token; a model that knows nothing has log V
 
 TrainSettings with_vocabulary(TrainSettings settings, const Text& text) {
@@ -60,7 +60,7 @@ void check_text(const Text& text, const TrainSettings& settings) {
   }
 }
 
-// Adds `share` of what a batch was measured to have.
+// Adds `share` times the measures of a batch.
 void add_share(LogRow& sum, const LogRow& batch, double share) {
   const auto add = [share](auto& to, const auto& from) {
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -137,7 +137,7 @@ Trainer::Trainer(TrainingState state, std::shared_ptr<const Text> text)
   lowest_step_ = state.lowest_step;
 }
 
-// What both ways to begin have in common.
+// Initialization that new and resumed runs share.
 void Trainer::prepare() {
   kernel_ = centred_kernel(token_process("normalized-walk", settings_.model.length, 0));
   train_loss_ = rate_ = gradient_norm_ = lowest_loss_ = kNaN;
@@ -292,7 +292,7 @@ void Trainer::step() {
   }
 }
 
-// One step of the optimizer along the gradient, times `shrink`, and what the settings do to it.
+// One step of the optimizer with the gradient times `shrink`, then the limits on steps and logits in the settings.
 void Trainer::move(const Vector<float>& gradient, float shrink) {
   const OptimizerSettings& optimizer = settings_.optimizer;
   const double factor = rate_factor(settings_.fault, step_);
@@ -351,7 +351,7 @@ LogRow Trainer::evaluate(const Intervention<float>& intervention) {
   return row;
 }
 
-// Where the sequences of validation text begin: at even distances.
+// Starts of the evaluated sequences of validation text, at even distances.
 std::vector<Index> Trainer::evaluated_starts() const {
   const Index length = settings_.model.length;
   const auto last = static_cast<Index>(text_->validation.size()) - 1 - length;

@@ -18,7 +18,7 @@ using Eigen::Index;
 using Shape = std::vector<std::uint64_t>;
 
 constexpr const char* kFormat = "eigenscope training 1";
-constexpr const char* kSnapshotFormat = "eigenscope snapshot 1";  // of src/python
+constexpr const char* kSnapshotFormat = "eigenscope snapshot 1";  // written by src/python
 constexpr const char* kTextKey = "text";
 constexpr const char* kParameters = "training.parameters";
 constexpr const char* kFirst = "training.first_moment";
@@ -53,7 +53,7 @@ const std::string& entry(const Safetensors& file, const std::string& key) {
   return item->second;
 }
 
-// What the library refuses in a text of the file is the file's fault.
+// Reads an entry of the metadata; an InvalidArgument of `read` becomes a FormatError naming the key.
 template <class Read>
 void read_entry(const Safetensors& file, std::string_view name, bool later, Read read) {
   const std::string key(name);
@@ -101,7 +101,7 @@ void check_shapes(const Safetensors& file, const ParameterLayout& layout) {
   for (const Block& block : layout.blocks) check_shape(file, block.name, shape_of(block));
 }
 
-// Of a tensor whose shape is checked.
+// Reads a tensor whose shape is checked. Throws FormatError for a number that is not finite.
 void read_floats(const Safetensors& file, const std::string& name, std::span<float> out) {
   std::vector<double> values(out.size());
   file.read_elements(name, 0, values);

@@ -47,7 +47,12 @@ export function figureMenu(shared: Shared): HTMLElement {
     );
   };
   add('Link', `Copy the link to ${name}`, (button) => copy(shared.provenance().link)(button));
-  if (document.fullscreenEnabled) add('Full screen', `${name} on the whole screen`, () => void fillScreen(id));
+  if (document.fullscreenEnabled) {
+    add('Full screen', `${name} on the whole screen`, () => {
+      menu.open = false;
+      void fillScreen(id);
+    });
+  }
   const figure = capitalized(name);
   for (const format of FORMATS) {
     const thing = format === 'csv' || format === 'json' ? `Numbers of ${name}` : figure;

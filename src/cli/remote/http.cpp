@@ -85,7 +85,7 @@ std::size_t take_header(const char* line, std::size_t one, std::size_t count, vo
   auto& headers = static_cast<Transfer*>(transfer)->answer.headers;
   const std::string_view text(line, one * count);
   const std::size_t colon = text.find(':');
-  if (text.starts_with("HTTP/")) headers.clear();  // of the answer that redirected
+  if (text.starts_with("HTTP/")) headers.clear();  // those of a redirect
   if (colon != std::string_view::npos) {
     headers[lower_case(std::string(text.substr(0, colon)))] = trimmed(text.substr(colon + 1));
   }

@@ -23,7 +23,7 @@ std::string variable(const char* name, const char* standard) {
   return text == nullptr || *text == '\0' ? standard : text;
 }
 
-/// Without a slash at the end. Throws InvalidArgument for what is no URL.
+/// The address of the Hub, HF_ENDPOINT if set, without a slash at the end. Throws InvalidArgument for what is no URL.
 std::string endpoint() {
   std::string url = variable("HF_ENDPOINT", "https://huggingface.co");
   while (url.ends_with('/')) url.pop_back();
@@ -39,7 +39,7 @@ bool is_plain(const std::string& text) {
          });
 }
 
-/// Of the parts of the path of a page of the Hub.
+/// The model of a Hub page, from the parts of its path; nothing for another page.
 std::optional<HubModel> of_page(std::vector<std::string> parts) {
   if (!parts.empty() && parts.back().empty()) parts.pop_back();
   if (parts.size() == 2) return HubModel{parts[0] + "/" + parts[1], "main", ""};
@@ -48,7 +48,7 @@ std::optional<HubModel> of_page(std::vector<std::string> parts) {
   return HubModel{parts[0] + "/" + parts[1], parts[3], parts.size() == 5 ? parts[4] : ""};
 }
 
-/// Of the parts of owner/name[@revision][/file].
+/// The model of owner/name[@revision][/file], from its parts; nothing for another form.
 std::optional<HubModel> of_name(const std::vector<std::string>& parts) {
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
   const std::vector<std::string> named = list_items(parts[1], '@');

@@ -37,7 +37,7 @@ std::string size_text(std::uint64_t bytes) {
 
 /// The folder of a checkpoint on a host; a URL has no commit, and no sizes that are known.
 struct Folder : HubFolder {
-  std::string shown;  ///< what messages call it
+  std::string shown;  ///< name in messages
   std::string query;  ///< from the question mark on, such as a key: it belongs to every file
   StatusText status_text = plain_status;
   std::vector<long> absent;  ///< statuses of files that need not be there

@@ -39,7 +39,7 @@ std::string cell_id(std::string path) {
   return path;
 }
 
-/// As it is typed after "--option=".
+/// The value as text, as after "--option=". Throws InvalidArgument (`name`) for objects, null and empty lists.
 std::string typed_value(const std::string& name, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return write_json(value);
@@ -89,7 +89,7 @@ std::string cell_path(const std::string& folder, const CheckpointGrid::Cell& cel
   return folder + "/" + cell.id + ".json";
 }
 
-/// What a result says of its cell, before the result itself.
+/// The fields of a result file that identify its cell, before `result`.
 Json description(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell) {
   return {{"experiment", grid.experiment},
           {"id", cell.id},
@@ -102,7 +102,7 @@ std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointG
                                    const std::string& folder) {
   const std::string path = cell_path(folder, cell);
   const std::optional<Json> json =
-      read_cell(path, [](const Json& found) { return found.contains("result"); });
+      read_cell(path, [](const Json& file) { return file.contains("result"); });
   if (!json) return std::nullopt;
   const Json described = description(grid, cell);
   for (const auto& [key, value] : described.items()) {
@@ -211,7 +211,7 @@ void CheckpointGridOptions::run() const {
       ++failed;
       continue;
     } catch (const InvalidArgument& problem) {
-      // Of the grid's options: most refuse every checkpoint.
+      // The grid's options are wrong, which most often affects every checkpoint: stop.
       throw FormatError(grid_, cell.checkpoint + ": " + problem.what());
     }
     replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");

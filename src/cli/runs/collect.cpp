@@ -15,7 +15,7 @@
 namespace eigenscope::cli {
 namespace {
 
-// One line for each cell, so that a few more of them are a few more lines.
+// JSON with one line for each cell, so that added cells are added lines in a diff.
 std::string json_text(Json results) {
   std::string lines;
   for (const Json& cell : results.at("cells")) {
@@ -64,11 +64,11 @@ struct CollectCommand {
 
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
-    std::string text;  // of the first result that names one
+    std::string text;  // fingerprint in the first result that has one
     return collect_results(parsed, [&](const GridCell& cell) {
-      std::optional<Json> found = folder.result(parsed, cell, text);
-      if (found && text.empty()) text = CellFolder::text_of(*found);
-      return found;
+      std::optional<Json> result = folder.result(parsed, cell, text);
+      if (result && text.empty()) text = CellFolder::text_of(*result);
+      return result;
     });
   }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLock = ".lock";
 
-/// Whether a killed process has left it while it wrote a file of a run.
+/// True for the temporary file of a run that a killed process left half written.
 bool is_leftover(const fs::path& path) {
   static constexpr std::string_view kWritten[] = {
       "table.json", "table.csv",         "config.json",         "tokenizer.json",
@@ -39,16 +39,16 @@ bool is_leftover(const fs::path& path) {
 
 void remove_leftovers(const std::string& folder) {
   std::error_code error;
-  std::vector<fs::path> found;
+  std::vector<fs::path> leftovers;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (is_leftover(entry->path())) found.push_back(entry->path());
+    if (is_leftover(entry->path())) leftovers.push_back(entry->path());
   }
-  for (const fs::path& path : found) fs::remove(path, error);
+  for (const fs::path& path : leftovers) fs::remove(path, error);
 }
 
-/// What is in a folder, but for the lock of a training and what a killed one has left.
-std::optional<fs::path> found_in(const fs::path& folder) {
+/// A file in the folder that is neither the lock of a training nor a leftover; nothing if there is none.
+std::optional<fs::path> any_file_in(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().filename() != kLock && !is_leftover(entry.path())) return entry.path();
@@ -62,7 +62,7 @@ std::string this_process() {
   return "process " + std::to_string(::getpid()) + " on host " + host.data();
 }
 
-/// What the holder of the lock wrote of itself.
+/// Process and host of the holder of the lock, as written by lock_of.
 std::string holder_of(int lock) {
   std::array<char, 320> text{};
   const ssize_t count = ::pread(lock, text.data(), text.size() - 1, 0);
@@ -76,8 +76,8 @@ int lock_of(const std::string& path) {
     throw FormatError(file, "it cannot be written: " + std::generic_category().message(errno));
   }
   if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
-    const std::string own = this_process();
-    const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, own.data(), own.size(), 0) > 0;
+    const std::string holder = this_process();
+    const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, holder.data(), holder.size(), 0) > 0;
     static_cast<void>(written);  // only a message would name it
     return lock;
   }
@@ -98,20 +98,20 @@ RunsFolder::RunsFolder(const std::string& path, bool resume) {
   make_folder(path);
   std::error_code error;
   // A folder without the lock of a training is refused before it gets one.
-  const auto files_there = [&] { return resume ? std::nullopt : found_in(path); };
-  std::optional<fs::path> found =
+  const auto files_there = [&] { return resume ? std::nullopt : any_file_in(path); };
+  std::optional<fs::path> file =
       fs::exists(fs::path(path) / kLock, error) ? std::nullopt : files_there();
-  if (!found) {
+  if (!file) {
     lock_ = lock_of(path);
-    found = files_there();
-    if (!found) {
+    file = files_there();
+    if (!file) {
       remove_leftovers(path);
       return;
     }
     ::close(lock_);
   }
   throw InvalidArgument("out", "name a new or empty folder unless --resume is given",
-                        path + " has " + found->lexically_relative(path).string());
+                        path + " has " + file->lexically_relative(path).string());
 }
 
 RunsFolder::~RunsFolder() { ::close(lock_); }

@@ -26,9 +26,9 @@ void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string
                        std::initializer_list<std::string_view> also) {
   for (const CLI::Option* other : app.get_options()) {
     const std::string name = other->get_single_name();
-    const bool own = other == grid || other->get_needs().contains(grid) ||
+    const bool allowed = other == grid || other->get_needs().contains(grid) ||
                      std::find(also.begin(), also.end(), name) != also.end();
-    if (own || other->count() == 0) continue;
+    if (allowed || other->count() == 0) continue;
     throw InvalidArgument(name, "be omitted with --grid, whose file has the settings");
   }
   if (out.empty())

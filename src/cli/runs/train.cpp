@@ -41,7 +41,7 @@ void describe(InputFields& f, RunsInput& in) {
   f.number(kStepWeights, in.step_weights);
 }
 
-/// What was typed for the fields of a run; the texts are read elsewhere, and there may be several regularizers.
+/// Reads the options for the fields of a run, which may name several regularizers, without its texts.
 class RunReader final : public InputFields {
  public:
   explicit RunReader(const TypedFields& typed) : typed_(typed) {}
@@ -65,7 +65,7 @@ class RunReader final : public InputFields {
 };
 
 struct TrainCommand {
-  explicit TrainCommand(CLI::App& app) : own_app(&app) {
+  explicit TrainCommand(CLI::App& app) : command(&app) {
     fields.add_to(app, train_operation.describe_input, {"checkpoint", "more"});
     extend(app, "--regularizer", "; several with commas");
     extend(app, "--text", std::string(" (default ") + kDefaultText + ")");
@@ -106,7 +106,7 @@ struct TrainCommand {
 
   void run() {
     if (grid_option->count() > 0) {
-      check_beside_grid(*own_app, grid_option, out, {"out", "save-every"});
+      check_beside_grid(*command, grid_option, out, {"out", "save-every"});
       Grid grid = parsed(grid_path, read_text(grid_path), parse_grid);
       if (!missing.empty()) keep_missing(grid, read_json(read_text(missing), missing), missing);
       return run_cells(grid, parse_shard(shard), out, input().save_every);
@@ -121,12 +121,12 @@ struct TrainCommand {
   }
 
  private:
-  static void extend(CLI::App& app, const char* option, const std::string& more) {
-    CLI::Option* const found = app.get_option(option);
-    found->description(found->get_description() + more);
+  static void extend(CLI::App& app, const char* name, const std::string& more) {
+    CLI::Option* const option = app.get_option(name);
+    option->description(option->get_description() + more);
   }
 
-  // The file has options by their names with underscores. Those that were typed hold.
+  // The keys of the file are option names with underscores. An option on the command line takes precedence.
   void load_config() {
     if (config.empty()) return;
     const Json json = read_json(read_text(config), config);
@@ -138,8 +138,8 @@ struct TrainCommand {
       if (value == "") throw FormatError(key, "it must not be empty in " + config);
       const std::string text = value.is_string() ? value.get<std::string>() : write_json(value);
       if (key == "out" || key == "validation") {
-        std::string& own = key == "out" ? out : validation;
-        if (own.empty()) own = text;
+        std::string& path = key == "out" ? out : validation;
+        if (path.empty()) path = text;
       } else if (!fields.give(key, text)) {
         throw InvalidArgument("config", "have names of options of the command",
                               config + " has '" + key + "'");
@@ -148,21 +148,21 @@ struct TrainCommand {
   }
 
   RunsInput input() const {
-    RunsInput own;
+    RunsInput runs;
     TypedFields::Reader reader(fields);
-    describe(reader, own);
-    return own;
+    describe(reader, runs);
+    return runs;
   }
 
   Grid grid_of_options() const {
     RunReader reader(fields);
-    TrainInput own;
-    describe(reader, own);
-    Grid grid = short_grid(own.settings, reader.kinds, input().seeds);
+    TrainInput train;
+    describe(reader, train);
+    Grid grid = short_grid(train.settings, reader.kinds, input().seeds);
     grid.text = fields.given("text") ? fields.text("text") : kDefaultText;
     grid.validation = validation;
-    grid.tokenizer = kTokenizerNames[own.text.tokenizer].name;
-    grid.min_count = own.text.min_count;
+    grid.tokenizer = kTokenizerNames[train.text.tokenizer].name;
+    grid.min_count = train.text.min_count;
     if (fields.given("min_count") && grid.tokenizer == "bytes") {
       throw InvalidArgument("min_count", "be omitted without --tokenizer words");
     }
@@ -187,7 +187,7 @@ struct TrainCommand {
     return options;
   }
 
-  // Of an option that writes a file in each run's folder.
+  // The tensor format that an option names, which needs --out; nothing without a name.
   std::optional<TensorFormat> format_of(const std::string& option, const std::string& name) const {
     static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
     if (name.empty()) return {};
@@ -220,7 +220,7 @@ struct TrainCommand {
     }
   }
 
-  const CLI::App* own_app;
+  const CLI::App* command;
   TypedFields fields;
   CLI::Option* grid_option;
   std::string validation, out, config, interventions, exported, weights, grid_path, shard, missing;

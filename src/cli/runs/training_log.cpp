@@ -38,8 +38,8 @@ Steps json_step(const std::string& line) {
   return step.is_number_unsigned() ? Steps(step.get<long long>()) : std::nullopt;
 }
 
-// Whether it has the measures of the first row of the log, numbers or null where they are not finite; a newer program
-// adds some. The first row sets `names`.
+// True if the row has every measure in `names`, those of the log's first row, which sets them; a newer program may add
+// some. Values are numbers, or null where they are not finite.
 bool has_measures(const std::string& line, std::vector<std::string>& names) {
   const Json row = read_json(line);
   if (!row.is_object() || row.size() < 2) return false;
@@ -58,8 +58,8 @@ struct LogRows {
   Steps first, last;
 };
 
-[[noreturn]] void refuse_log(const std::string& path, const std::string& found) {
-  throw FormatError(path, "it must have every row up to the checkpoint's step, but " + found +
+[[noreturn]] void refuse_log(const std::string& path, const std::string& flaw) {
+  throw FormatError(path, "it must have every row up to the checkpoint's step, but " + flaw +
                               "; repair it, or move it away to resume with a new log");
 }
 
@@ -92,7 +92,7 @@ LogRows read_rows(const std::string& path, bool csv, long long step, long long b
   return rows;
 }
 
-// Of the lines that are rows; 0 for none.
+// Largest step of the rows of a log; 0 without rows. Lines that are no rows are skipped.
 long long last_step(const std::string& path, bool csv) {
   std::ifstream in(path, std::ios::binary);
   std::string header, line;
@@ -104,7 +104,7 @@ long long last_step(const std::string& path, bool csv) {
   return last;
 }
 
-// The columns of the CSV log that is there; none of a new one.
+// The columns of an existing CSV log; none for a new one.
 std::vector<std::string> columns_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string header;
@@ -112,7 +112,7 @@ std::vector<std::string> columns_of(const std::string& path) {
   return header.empty() ? std::vector<std::string>() : list_items(header);
 }
 
-// A log goes on with its own columns: an older program wrote fewer.
+// The row with the columns of an existing log: an older program wrote fewer.
 Json selected(const Json& row, const std::vector<std::string>& columns) {
   if (columns.empty()) return row;
   Json kept = Json::object();
@@ -120,7 +120,7 @@ Json selected(const Json& row, const std::vector<std::string>& columns) {
   return kept;
 }
 
-// What a checkpoint's weights need beside them.
+// Writes config.json and, for bytes, tokenizer.json beside a checkpoint's weights.
 void write_description(const std::string& folder, const Trainer& trainer,
                        const std::string& config) {
   replace_file(folder + "/config.json", config);

@@ -29,25 +29,25 @@ std::string shown_validation(const std::string& path) {
   return path.empty() ? "the last tenth of the text" : path;
 }
 
-// A run goes on as it began, or not at all.
-void check_validation(const std::string& wanted, const std::string& found) {
-  if (wanted == found) return;
-  throw InvalidArgument("validation", "be that of the resumed run, " + shown_validation(found),
+// A resumed run must have the validation text and the settings with which it began.
+void check_validation(const std::string& wanted, const std::string& resumed) {
+  if (wanted == resumed) return;
+  throw InvalidArgument("validation", "be that of the resumed run, " + shown_validation(resumed),
                         "found " + shown_validation(wanted));
 }
-void check_same(const TrainSettings& wanted, const TrainSettings& found) {
+void check_same(const TrainSettings& wanted, const TrainSettings& resumed) {
   for (const NumberField& field : number_fields()) {
-    const double a = number_of(wanted, field), b = number_of(found, field);
+    const double a = number_of(wanted, field), b = number_of(resumed, field);
     if (a != b) {
       throw InvalidArgument(std::string(field.name), "be that of the resumed run, " + shown(b),
                             "found " + shown(a));
     }
   }
   for (const ChoiceField& field : choice_fields()) {
-    if (field.get(wanted) != field.get(found)) {
+    if (field.get(wanted) != field.get(resumed)) {
       throw InvalidArgument(
           std::string(field.name),
-          "be that of the resumed run, " + std::string(field.names[field.get(found)].name),
+          "be that of the resumed run, " + std::string(field.names[field.get(resumed)].name),
           "found " + std::string(field.names[field.get(wanted)].name));
     }
   }
@@ -58,7 +58,7 @@ void keep(Trainer& trainer, const std::optional<RunFolder>& folder, FinishedRun&
   if (rows.empty()) return;
   if (folder) {
     folder->append(rows);
-    // After a failure the weights are not worth to go on from; the earlier file stays.
+    // A failed run cannot be resumed from its weights; the earlier file stays.
     if (trainer.failure().empty()) folder->save(trainer);
     run.rows.clear();  // the file has them
   }
@@ -90,9 +90,9 @@ void train(Trainer& trainer, const std::optional<RunFolder>& folder, Eigen::Inde
   }
   keep_weights(trainer, folder, step_weights);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  const TrainSettings& own = trainer.settings();
+  const TrainSettings& settings = trainer.settings();
   run.tokens_per_second =
-      static_cast<double>((trainer.steps_done() - first_step) * own.batch * own.model.length) /
+      static_cast<double>((trainer.steps_done() - first_step) * settings.batch * settings.model.length) /
       passed.count();
   run.failure = trainer.failure();
 }
@@ -101,7 +101,7 @@ std::string folder_of(const GridCell& cell) {
   return cell.axes.front().second + "-seed" + std::to_string(cell.seed);
 }
 
-/// Measures the last state.
+/// Evaluates the last state with each intervention.
 void evaluate(Trainer& trainer, const RunOptions& options, FinishedRun& run) {
   if (!run.failure.empty()) {
     std::cerr << '\r';  // over the line of progress
@@ -193,21 +193,21 @@ void run_cells(const Grid& grid, const Shard& shard, const std::string& out, dou
   const std::shared_ptr<const Text> text = read_text_of(grid);
   const std::string learned = fingerprint(*text);
   const CellFolder folder(out);
-  std::vector<const GridCell*> own;
+  std::vector<const GridCell*> cells;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
-    own.push_back(&grid.cells[i]);
+    cells.push_back(&grid.cells[i]);
   }
   using Clock = std::chrono::steady_clock;
   const std::chrono::duration<double> between_saves(save_every);
   const Progress progress("cells");
-  double done = 0, found = 0;
-  for (const GridCell* const cell : own) {
+  double done = 0, finished = 0;
+  for (const GridCell* const cell : cells) {
     if (folder.result(grid, *cell, learned)) {
-      ++found;
+      ++finished;
     } else {
       auto saved = Clock::now();
       folder.run(grid, *cell, text, [&](double share) {
-        progress.show(done + share, static_cast<double>(own.size()), found);
+        progress.show(done + share, static_cast<double>(cells.size()), finished);
         if (Clock::now() - saved < between_saves) return false;
         saved = Clock::now();
         return true;
@@ -222,7 +222,7 @@ std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options
     for (const GridCell& cell : grid.cells) export_family(cell.settings.model);
   }
   const std::shared_ptr<const Text> text = read_text_of(grid);
-  double all = 0, before = 0, found = 0;
+  double all = 0, before = 0, resumed = 0;
   for (const GridCell& cell : grid.cells) {
     Trainer(cell.settings, text);  // refuses before the first hour
     all += steps_of(cell);
@@ -231,10 +231,10 @@ std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options
   std::vector<FinishedRun> finished;
   for (const GridCell& cell : grid.cells) {
     const auto show = [&](const Trainer& trainer) {
-      progress.show(before + static_cast<double>(trainer.steps_done()), all, found);
+      progress.show(before + static_cast<double>(trainer.steps_done()), all, resumed);
     };
     const auto begun = [&](const Trainer& trainer) {
-      found += static_cast<double>(trainer.steps_done());
+      resumed += static_cast<double>(trainer.steps_done());
       show(trainer);
     };
     finished.push_back(make_one(grid, cell, text, options, begun, show));

@@ -37,7 +37,7 @@ Rotation rotation_of(Index d, std::uint64_t seed, Index head) {
   return rotation;
 }
 
-// tr(W R), and its slope alone: the scale's comes from all heads before.
+// tr(W R) and its slope; the slope of the scale is added for all heads before.
 template <class Scalar>
 struct RotatedHead final : PenalizedHead<Scalar> {
   RotatedHead(const Model<Scalar>& model, std::uint64_t seed, Index layer, Index head)

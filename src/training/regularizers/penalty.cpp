@@ -86,7 +86,7 @@ void EffectiveHead<Scalar>::add_slopes(Scalar of_trace, Scalar of_scale,
                                        Model<Scalar>& model) const {
   Vector<Scalar>& gradient = model.gradient();
   Eigen::Map<Matrix<Scalar>> slopes(gradient.data() + fused, leading, d);
-  // By Q S and K S (by Q and K when folded).
+  // Derivatives by Q S and K S (by Q and K when folded).
   const Matrix<Scalar> query_slope =
       of_trace * key_seen + 2 * of_scale * product(key_gram, query_seen);
   const Matrix<Scalar> key_slope =

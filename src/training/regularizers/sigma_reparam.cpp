@@ -1,6 +1,6 @@
 // sigmaReparam (Zhai et al., ICML 2023): W_hat = (gamma / sigma(W)) W, sigma the spectral norm by power iteration,
-// gamma learned. Like the paper, all linear layers of attention and MLP are reparametrized, queries, keys and values as
-// matrices of their own; embeddings are not.
+// gamma learned. Like the paper, all linear layers of attention and MLP are reparametrized, with queries, keys and
+// values as separate matrices; embeddings are not.
 #include <algorithm>
 #include <cmath>
 

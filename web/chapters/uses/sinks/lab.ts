@@ -19,13 +19,8 @@ export const lab = labOf('attention-sinks', ['passages', 'length', 'sink_thresho
   }),
   sink_chart: choice(
     'Left chart',
-    {
-      values: 'norm of the sink’s value',
-      tags: 'direction of the tag',
-      direction: 'sink direction removed',
-      moved: 'first token moved',
-    },
-    'What the left chart shows of heads or layers',
+    { values: 'value norm', tags: 'tag direction', direction: 'direction removed', moved: 'token moved' },
+    'Norm of the sink’s value, direction of the tag, sink direction removed, or first token moved, of heads or layers',
   ),
   sink_threshold: number('sink_threshold', 'Sink threshold', linear(0, 1), {
     help: 'Mean attention to the first token above which a head counts as a sink',
