@@ -32,7 +32,7 @@ class ScriptInput final : public InputFields {
   std::vector<const char*> seen_;
 };
 
-/// Makes a JavaScript object. Arrays are typed arrays of their own: a view of WASM memory would dangle
+/// Makes a JavaScript object. Arrays are copied to typed arrays: a view of WASM memory would dangle
 /// when the memory grows.
 class ScriptResult final : public ResultFields {
  public:

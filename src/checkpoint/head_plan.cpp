@@ -19,7 +19,8 @@
 namespace eigenscope {
 namespace {
 
-/// A vector that goes with `weight`, of one of the sizes, or one of the width `row` for each head.
+/// Throws FormatError unless the vector `name`, which belongs to `weight`, has one of the sizes, or is a matrix of that
+/// size with a row of width `row` for each head.
 void check_vector(const Safetensors& file, const std::string& name, const std::string& weight,
                   std::initializer_list<std::uint64_t> sizes, std::uint64_t row = 0) {
   if (name.empty()) return;
@@ -75,8 +76,8 @@ class StackPlanner {
   }
 
  private:
-  /// How the heads of a layer of latent attention lie, by the shapes of its weights, which must be those that
-  /// config.json has.
+  /// Layout of the heads of a layer with latent attention, from the shapes of its weights. Throws FormatError where
+  /// these do not fit each other or config.json.
   LatentPlan latent_of(const LayerTensors& layer, const HeadGrid& grid) const {
     if (layer.key.latent.empty()) return {};
     const auto& [query, key] = std::pair(layer.query, layer.key);
@@ -98,13 +99,13 @@ class StackPlanner {
     check(key.weight, shapes_.outputs(key.weight) % grid.heads == 0 && stride >= compressed,
           query.weight);
     const std::uint64_t query_rank = query.latent.empty() ? 0 : shapes_.inputs(query.weight);
-    for (const auto& [name, found] :
+    for (const auto& [name, size] :
          {std::pair("kv_lora_rank", rank), std::pair("qk_rope_head_dim", turned),
           std::pair("qk_nope_head_dim", compressed), std::pair("q_lora_rank", query_rank),
           std::pair("v_head_dim", stride - compressed)}) {
       const auto told = keys_.integer(name, kLargestSide);
-      if (told && *told != found) {
-        refuse_item(key.weight, {"the shapes of queries and keys make ", std::to_string(found),
+      if (told && *told != size) {
+        refuse_item(key.weight, {"the shapes of queries and keys make ", std::to_string(size),
                                  " of '", keys_.path(name), "', which is ", std::to_string(*told),
                                  " in ", keys_.name()});
       }
@@ -153,14 +154,14 @@ class StackPlanner {
 
   /// Refuses settings whose W depends on conventions that are not known.
   void check_certain() const {
-    const std::string found =
+    const std::string reason =
         "the tensors have the names of " + std::string(family_->name) + ", but " + part_.unknown;
     const std::string declared =
         "; give `model_type` where the model follows one that is listed in docs/checkpoints.md";
     if (!settings_.offset.is_none()) {
       throw InvalidArgument(
           "offset", "be 0, without an average, where the positions of a model are not known",
-          found + declared);
+          reason + declared);
     }
     const auto is_plain = [](const LayerTensors& layer) {
       return layer.query.gain.empty() && layer.key.gain.empty() && layer.query.norm_gain.empty() &&
@@ -173,7 +174,7 @@ class StackPlanner {
     throw InvalidArgument("fold_gains",
                           "be no, for the spectrum of the stored weights, where the norms of a "
                           "model are not known",
-                          found + declared);
+                          reason + declared);
   }
 
   double logit_scale_of(const HeadGrid& grid) const {
@@ -199,7 +200,7 @@ class StackPlanner {
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
     const std::string_view bare = family_->bare_norms_key;
-    // Such a factor multiplies W, and not the biases.
+    // A factor of the inputs multiplies W, and not the biases.
     const bool biased = !layer.query.bias.empty() || !layer.key.bias.empty();
     if (biased && !family_->input_factor_key.empty()) return false;
     return knows_logits() && (before || !layer.input_gain.empty()) &&
@@ -226,7 +227,7 @@ class StackPlanner {
   const StackMatch& stack_;
 };
 
-/// FamilyMatch::unknown_logits of mapped weights, whose scale a known model type says.
+/// FamilyMatch::unknown_logits of mapped weights: empty where the model type in `config` is known.
 std::string unknown_logits_of(const FamilyMatch& mapped, const Safetensors& file,
                               const Config* config) {
   if (has_unknown_head_norm(mapped, file.tensors())) {
@@ -248,15 +249,16 @@ void check_mapping(const Mapping& mapping, const Config* config, bool fold_gains
     if (!type) continue;
     for (const Family& family : families()) {
       if (!lists(family.model_types, *type)) continue;
-      const std::string found =
+      const std::string declared =
           "'" + std::string(key) + "' in " + config->name() + " is '" + shown_name(*type) + "'";
       if (family.gain_plus_one && fold_gains && !mapping.gain.empty()) {
         throw InvalidArgument("map_gain", "be omitted for a model that stores a gain g as g - 1",
-                              found);
+                              declared);
       }
       if (family.unscaled) {
-        throw InvalidArgument(
-            "map_query", "be omitted for a model whose logits are not divided by sqrt(d_h)", found);
+        throw InvalidArgument("map_query",
+                              "be omitted for a model whose logits are not divided by sqrt(d_h)",
+                              declared);
       }
     }
   }
@@ -284,8 +286,8 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
   for (const auto& [name, count] : settings.stack_heads) {
     if (names.contains(name)) continue;
     std::string known;
-    for (const std::string& own : names) {
-      if (!own.empty()) known += (known.empty() ? "" : ", ") + shown_name(own);
+    for (const std::string& stack : names) {
+      if (!stack.empty()) known += (known.empty() ? "" : ", ") + shown_name(stack);
     }
     throw InvalidArgument(
         "heads",
@@ -296,8 +298,8 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
   }
 }
 
-/// Removes the parts that have no offset but 0, as positions have two axes there, beside others that have, with a note
-/// for each.
+/// Removes the parts whose positions have two axes, so that only offset 0 is defined, with a note for each. Keeps them
+/// where all parts are such.
 void leave_out_two_axes(std::vector<FamilyMatch>& parts, std::vector<std::string>& notes) {
   const auto has_two = [](const FamilyMatch& part) { return part.family->rotary.two_axes; };
   if (std::all_of(parts.begin(), parts.end(), has_two)) return;

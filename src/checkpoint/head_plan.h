@@ -28,11 +28,11 @@ struct HeadSettings {
   /// Whether the gains of norms before and after the projections are folded into W_Q and W_K.
   bool fold_gains = true;
   RotaryOffset offset = {};
-  /// Instead of the known families.
+  /// The names of the tensors, in place of the known families.
   std::optional<Mapping> mapping = {};
 };
 
-/// How the heads of latent attention lie.
+/// Layout of the coordinates of a head in a layer with latent attention.
 struct LatentPlan {
   int compressed =
       0;  ///< coordinates of a head whose keys are made of the compression; the others are rotary
@@ -49,11 +49,11 @@ struct LayerPlan {
   int heads;
   int key_heads;  ///< divides `heads`
   Rotary rotary;
-  double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
+  double logit_scale;  ///< factor of the logits beyond 1/sqrt(d_h), see logit_scale()
   bool known_scale;    ///< else the scale of the logits is not known, and `logit_scale` is 1
   bool same_tokens;    ///< else keys are made of those of another layer or stack
-  /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing but the norms
-  /// of latent attention normalizes queries and keys.
+  /// Whether the projections read a norm's output, with its gain in W or in `tensors.input_gain`, and queries and keys
+  /// pass no norms but those of latent attention.
   bool normed;
   LatentPlan latent = {};
 };

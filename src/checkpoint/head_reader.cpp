@@ -10,8 +10,9 @@ namespace {
 
 std::array<double, 2> size_of(const ScannedHead& head) {
   return std::visit(
-      [](const auto& own) {
-        return std::array{static_cast<double>(own.width()), static_cast<double>(own.query.cols())};
+      [](const auto& factors) {
+        return std::array{static_cast<double>(factors.width()),
+                          static_cast<double>(factors.query.cols())};
       },
       head);
 }
@@ -32,18 +33,21 @@ bool HeadReader::advance(double work) {
 
 double HeadReader::read_head() {
   Needed needed = layer_scores_ ? Needed::factors : Needed::products;
-  for (const ReportSettings& own : settings_) {
-    if (own.covariance || (own.eigenvalues && own.directionality)) needed = Needed::factors;
-    if (own.eigenvalues) needed = std::min(needed, Needed::bounded_products);
+  for (const ReportSettings& report : settings_) {
+    if (report.covariance || (report.eigenvalues && report.directionality)) {
+      needed = Needed::factors;
+    }
+    if (report.eigenvalues) needed = std::min(needed, Needed::bounded_products);
   }
   double work = 0;
   for (ScannedHead& head : scan_.advance(1, needed)) {
-    // So many for its moments and eigenvalues.
+    // Multiply-adds of the head's moments and eigenvalues.
     const auto [d, d_h] = size_of(head);
     work += 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
     if (layer_scores_) layer_scores_->add(head);
-    running_.add(
-        [this, own = std::move(head)] { return report_head(own, kernel_, settings_of(own)); });
+    running_.add([this, factors = std::move(head)] {
+      return report_head(factors, kernel_, settings_of(factors));
+    });
   }
   if (layer_scores_ && scan_.done()) layer_scores_->finish();
   return work;

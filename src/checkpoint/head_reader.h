@@ -13,10 +13,10 @@ namespace eigenscope {
 /// Reads heads and reports on them, several at a time where there are processors.
 class HeadReader {
  public:
-  /// `kernel` is that of the tokens of the theory.
+  /// `kernel`: the kernel of the tokens for which the theory predicts localization.
   HeadReader(HeadScan scan, CentredKernel kernel);
 
-  /// For the layers from 0 on; the last entry is for all layers from its own on. At least one.
+  /// Settings by layer number, from 0; the last entry also holds for all later layers. At least one.
   void set_settings(std::vector<ReportSettings> settings) { settings_ = std::move(settings); }
   /// Scores layers too, before the first head is read.
   void score_layers() { layer_scores_.emplace(); }
@@ -26,6 +26,7 @@ class HeadReader {
 
   bool done() const { return scan_.done() && !has_tiles(); }
   const HeadScan& scan() const { return scan_; }
+  /// Share of the heads that are read, in [0, 1].
   double progress() const {
     return done() ? 1 : static_cast<double>(scan_.heads_read()) / scan_.total_heads();
   }

@@ -1,4 +1,4 @@
-// One row of the table of heads: the spectrum of a trained head and what the theory makes of it.
+// One row of the table of heads: the spectrum of a trained head and the theory's predictions for it.
 #pragma once
 
 #include <Eigen/Core>
@@ -32,7 +32,7 @@ struct HeadReport {
   double sink_logit = 0;                ///< likewise
   std::string folded;                   ///< likewise
   bool rotary = false;                  ///< likewise
-  /// Why the theory does not hold, and what it predicts is NaN and `none`; empty where it does.
+  /// Why the theory does not hold, in which case its predictions are NaN and `none`; empty where it holds.
   std::string outside_theory;
 };
 

@@ -164,12 +164,12 @@ bool has_latent_bound(const LayerPlan& layer, const RotaryOffset& offset) {
   return layer.normed && layer.latent.compressed > 0 && offset.average <= 0;
 }
 
-/// That bound from the weights after the compressions, B_Q with the coordinates that turn first and the compressed part
-/// of B_K, and the Gram matrix of the keys that turn.
+/// The bound of latent attention, from B_Q with the rotary coordinates first, the compressed part of B_K, and the Gram
+/// matrix of the rotary keys.
 double latent_bound(const LayerPlan& layer, const Eigen::MatrixXd& queries,
                     const Eigen::MatrixXd& keys, const Eigen::MatrixXd& turned_keys) {
   const Eigen::Index compressed = layer.latent.compressed, turned = layer.head_width - compressed;
-  // What a norm without its gain gives has a squared length of at most its width.
+  // The output of a norm before its gain has a squared length of at most its width.
   const auto largest = [&](const Eigen::MatrixXd& a, Eigen::MatrixXd key_gram, Eigen::Index width) {
     FactorProducts products;
     products.query = transposed_times(a, a);
@@ -292,7 +292,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
       part.input->shift = shift.transpose();
     }
   }
-  // What is at fault is in the file; where nothing there is, the products overflow.
+  // Faults are counted in the stored weights; where these are finite, products overflowed.
   if (!all_finite(part.weight)) {
     count_nonfinite(read().weight, part.faults);
     if (part.faults.nan + part.faults.infinite == 0) count_nonfinite(part.weight, part.faults);
@@ -354,7 +354,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_compressed(const LayerPlan& laye
   if (!all_finite(query) || !all_finite(key)) return std::nullopt;
   double bound = std::numeric_limits<double>::quiet_NaN();
   if (bounded && has_latent_bound(layer, offset_)) {
-    // Of keys that turn, the last rows of F_K have the Gram matrix.
+    // The last rows of F_K have the Gram matrix of the rotary keys.
     const Eigen::MatrixXd rows =
         latents->key.bottomRightCorner(turned, turned).template cast<double>().transpose();
     bound = latent_bound(layer, query.template cast<double>(), decompressed.template cast<double>(),

@@ -17,7 +17,7 @@
 
 namespace eigenscope {
 
-/// How tokens enter a projection that reads what a norm gives. With n the norm's output before its gain and bias,
+/// The input of a projection that reads the output of a norm: with n the output before the norm's gain and bias,
 /// |n|^2 <= d, the query or key is (diag(gain) W)^T n + shift.
 struct ProjectionInput {
   Eigen::VectorXd gain = {};  ///< d; empty where it is folded into W
@@ -44,27 +44,27 @@ struct FactorsOf {
   /// ||b|| / ||W_Q||_F, with the input's gain in W_Q where it was folded; NaN without a bias.
   double bias_query = std::numeric_limits<double>::quiet_NaN();
   double bias_key = std::numeric_limits<double>::quiet_NaN();  ///< likewise
-  /// Not where the projections read something else than a norm's output (or its gain is not folded), queries and
+  /// Absent where the projections read something else than a norm's output (or its gain is not folded), queries and
   /// keys are normalized, or W is an average over offsets.
   std::optional<ProjectionInput> query_input = {}, key_input = {};
-  /// The bound of logit_bound() of a head of latent attention, whose norms are others; NaN for other heads and where it
-  /// is not known.
+  /// The bound of logit_bound() for a head of latent attention, where it is computed from norms of the compressions;
+  /// NaN for other heads and where it is not known.
   double latent_bound = std::numeric_limits<double>::quiet_NaN();
   /// Learned logit that joins the softmax of every row; NaN without one.
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
   bool known_scale =
       true;  ///< else the model may multiply its logits by something that is not in W
   bool same_tokens = true;  ///< else queries and keys are made of different tokens
-  /// Where only products of the factors were asked for, perhaps the layer's compressions: `query` and `key` are then
-  /// B_Q and B_K of products_of_latents().
+  /// The compressions of a layer of latent attention; null unless only products of the factors were asked for. Where it
+  /// is set, `query` and `key` are B_Q and B_K of products_of_latents().
   std::shared_ptr<const LatentFactors<Scalar>> latents = {};
 
   Eigen::Index width() const { return latents ? latents->width : query.rows(); }  ///< d
 };
 using HeadFactors = FactorsOf<double>;
 
-/// In single precision where both weights are BF16, which has 8 bits of the 24, unless a gain or a
-/// rotation takes an entry out of its range; else in double.
+/// The factors of a head, in single precision where both weights are BF16, which has 8 of its 24 bits, unless a
+/// gain or a rotation takes an entry out of its range; else in double.
 using ScannedHead = std::variant<HeadFactors, FactorsOf<float>>;
 
 /// The parts of heads that a caller needs: their factors, the products of these and the bound of the logits, or
@@ -74,7 +74,7 @@ enum class Needed { factors, bounded_products, products };
 /// The head's factors in double precision; `head` must not have `latents`.
 HeadFactors in_double(ScannedHead head);
 
-/// Values that no head may have.
+/// Counts of weights that exclude a head.
 struct NonFinite {
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
@@ -118,8 +118,8 @@ class HeadScan {
   /// again by the next call.
   std::vector<ScannedHead> advance(int most = 0, Needed needed = Needed::factors);
 
-  /// Leaves the layers of part `number` (from 0) of `parts` of the checkpoint, one after another and with about as many
-  /// heads; perhaps none. Before the first head is read.
+  /// Keeps the layers of part `number` (from 0) of `parts` consecutive parts of the checkpoint with about as many heads
+  /// each; perhaps none. Must be called before the first head is read.
   void keep_part(int number, int parts);
 
   bool done() const noexcept { return layer_ == plan_.layers.size(); }
@@ -146,11 +146,11 @@ class HeadScan {
     std::variant<HeadPart<double>, HeadPart<float>> part;
   };
 
-  /// Nothing, and why, when some entry is not finite.
+  /// Factors of a head; nothing when some entry is not finite, which `faults` counts.
   template <class Scalar>
   std::optional<FactorsOf<Scalar>> read_head(const LayerPlan& layer, int head, NonFinite& faults);
-  /// With `latents`, which the layer's weights must have. Nothing when some entry is not finite or the compressions are
-  /// nearly singular.
+  /// Factors of a head of latent attention, with `latents`. Nothing when some entry is not finite or the compressions
+  /// are nearly singular.
   template <class Scalar>
   std::optional<FactorsOf<Scalar>> read_compressed(const LayerPlan& layer, int head, bool bounded);
   template <class Scalar>
@@ -179,10 +179,10 @@ class HeadScan {
                                                   Eigen::Index rows) const;
   Eigen::VectorXd read_gain(const LayerPlan& layer, const std::string& name, std::uint64_t first,
                             int size, NonFinite& faults) const;
-  /// How tokens enter a projection with the bias `own` (perhaps empty), before W is turned; `weight` is that of
-  /// the file.
+  /// The input of a projection with `bias` (perhaps empty), before W is turned; `weight` is W before its gain, which is
+  /// read only for the bias of the norm.
   ProjectionInput read_input(const LayerPlan& layer, const ProjectionTensors& names,
-                             const Eigen::MatrixXd& weight, const Eigen::VectorXd& own);
+                             const Eigen::MatrixXd& weight, const Eigen::VectorXd& bias);
   /// A vector that all heads of the current layer share.
   const Eigen::VectorXd& read_shared(const std::string& name, int size);
 
@@ -192,7 +192,7 @@ class HeadScan {
   std::optional<SharedKey> key_;
   std::map<std::string, Eigen::VectorXd> shared_;  // vectors of the current layer
   std::map<std::string, std::variant<Eigen::MatrixXd, Eigen::MatrixXf>> compressions_;  // likewise
-  /// Likewise; a null pointer where there are none.
+  /// Compressions of the current layer, null where they are nearly singular; empty before they are read.
   std::optional<std::variant<std::shared_ptr<const LatentFactors<double>>,
                              std::shared_ptr<const LatentFactors<float>>>>
       latents_;

@@ -99,7 +99,7 @@ constexpr std::array<std::string_view, 11> kOtherMultipliers{
     "embedding", "residual", "lm_head", "mlp",    "ffn",  "ff_",
     "ssm",       "dim",      "out",     "logits", "depth"};
 
-/// So do bounds of other logits, those of the next token and of a router.
+/// Soft caps of other logits, such as those of the next token or a router, have one of these words.
 constexpr std::array<std::string_view, 5> kOtherBounds{"final", "output", "lm_head", "router",
                                                        "vocab"};
 
@@ -184,12 +184,12 @@ class KeyGuards {
 
   bool is_known(const std::string& key) const {
     const RotaryKeys& rotary = family_.rotary;
-    for (const std::string_view own :
+    for (const std::string_view known :
          {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key, rotary.bases,
           rotary.shares, rotary.interleave, rotary.base, family_.shared_keys_key, family_.scale_key,
           family_.query_scalar_key, family_.input_factor_key, family_.key_factor_key,
           family_.pre_norm.key, family_.text.attention_cap_key}) {
-      if (key == own) return true;
+      if (key == known) return true;
     }
     const auto names = [&](std::string_view word) { return key.find(word) != std::string::npos; };
     if (names("multiplier")) {
@@ -251,8 +251,8 @@ class KeyGuards {
                                    ", which does not implement another value");
   }
 
-  /// Refuses a list with another number of elements than there are layers, with or without those for multi-token
-  /// prediction, but for one without any.
+  /// Refuses a non-empty list whose length is neither the number of layers nor that plus the layers for multi-token
+  /// prediction.
   void check_length(std::string_view list) const {
     const std::string key(list);
     std::uint64_t length = 0;
@@ -270,8 +270,8 @@ class KeyGuards {
                  ", but has ", std::to_string(length), " in ", keys_.name()});
   }
 
-  /// Refuses layers that the model does not have, and keys of a layer that are not read, unless they have the value
-  /// that they have for all.
+  /// Refuses layers that the model does not have, and keys of a layer that are not read and differ from the value for
+  /// all layers.
   void check_layer_keys() const {
     check_kind(keys_, kLayerKeys, "an object");
     const std::string before = std::string(kLayerKeys) + ".";
@@ -287,16 +287,16 @@ class KeyGuards {
                            std::to_string(count - 1), ", in ", keys_.name()});
       }
       check_kind(keys_, before + number, "an object");
-      const ConfigKeys own = keys_.in({before + number + "."});
-      for (const std::string& key : own.names()) {
+      const ConfigKeys layer_keys = keys_.in({before + number + "."});
+      for (const std::string& key : layer_keys.names()) {
         const AttentionNames& names = *stack_.stack.names;
         const bool is_read = key == names.head_count_key || key == names.key_head_count_key ||
                              key == family_.head_width_key || key.ends_with("intermediate_size");
-        const std::string value = own.value(key);
+        const std::string value = layer_keys.value(key);
         const bool is_whole = value == "an array" || value == "an object";
         if (is_read || (value == keys_.value(key) && !is_whole)) continue;
-        refuse_item(own.path(key), {"it must be left out of ", keys_.name(),
-                                    ", as it is not read for one layer alone"});
+        refuse_item(layer_keys.path(key), {"it must be left out of ", keys_.name(),
+                                           ", as it is not read for one layer alone"});
       }
     }
   }

@@ -45,7 +45,7 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
   constexpr double kLeast = 1e-4;
   MatrixXd rest = transposed_times(columns, columns, Entries::upper);
   const double longest = std::sqrt(rest.diagonal().maxCoeff());
-  // A column of zeros, as of a pruned coordinate, has any coordinate: that of others times 0.
+  // A column of zeros, as of a pruned coordinate, gets any pivot above 0; its diagonal entry of F is 0 in the end.
   const Eigen::VectorXd diagonal = rest.diagonal();
   for (Index i = 0; i < rest.rows(); ++i) {
     if (diagonal[i] == 0) rest(i, i) = longest > 0 ? longest * longest : 1;
@@ -56,13 +56,13 @@ std::optional<Triangle> triangle_of(const MatrixXd& columns) {
     // Cholesky's factor of the block from its end on, which is its lower triangle.
     const MatrixXd turned = rest.block(begin, begin, size, size).reverse();
     const Eigen::LLT<MatrixXd> lower(turned);
-    const MatrixXd own = MatrixXd(lower.matrixL()).reverse();
-    if (lower.info() != Eigen::Success || !(own.diagonal().minCoeff() > kLeast * longest))
+    const MatrixXd block = MatrixXd(lower.matrixL()).reverse();
+    if (lower.info() != Eigen::Success || !(block.diagonal().minCoeff() > kLeast * longest))
       return {};
     const MatrixXd inverse =
-        own.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(size, size));
+        block.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(size, size));
     const MatrixXd above = times(MatrixXd(rest.block(0, begin, begin, size)), inverse.transpose());
-    triangle.values.block(begin, begin, size, size) = own;
+    triangle.values.block(begin, begin, size, size) = block;
     triangle.values.block(0, begin, begin, size) = above;
     triangle.inverses.push_back(inverse);
     if (begin > 0) {
@@ -81,10 +81,10 @@ MatrixXd solved(const Triangle& triangle, MatrixXd sides) {
   auto inverse = triangle.inverses.begin();
   for (Index end = sides.rows(); end > 0; ++inverse) {
     const Index begin = std::max<Index>(0, end - kLatentBlock), size = end - begin;
-    const MatrixXd own = times(*inverse, sides.middleRows(begin, size));
-    sides.middleRows(begin, size) = own;
+    const MatrixXd solution = times(*inverse, sides.middleRows(begin, size));
+    sides.middleRows(begin, size) = solution;
     if (begin > 0)
-      subtract(triangle.values.block(0, begin, begin, size), own, sides.topRows(begin));
+      subtract(triangle.values.block(0, begin, begin, size), solution, sides.topRows(begin));
     end = begin;
   }
   return sides;

@@ -1,5 +1,4 @@
-// Matrices that the heads of a layer of latent attention share, by which none of these is formed over all coordinates
-// of the tokens.
+// Matrices that the heads of a layer of latent attention share, so that no d x d_h factor of a head must be formed.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,8 +10,8 @@ namespace eigenscope {
 
 /// The maps that compress the tokens of a layer for its queries and keys, with the gain of the norm before them: A_Q
 /// (d x r_Q) = U_Q F_Q^T and A_K (d x r_K) = U_K F_K^T with orthonormal columns of U and upper triangular F. The
-/// factors of a head's W are A_Q B_Q and A_K B_K, in the coordinates of U those of F^T B: what the columns of a B
-/// cancel of those of its A is gone before any product in single precision is formed.
+/// factors of a head's W are A_Q B_Q and A_K B_K, with the coordinates F^T B in the bases U. Columns of A cancel in
+/// F^T B already, before any product in single precision is formed.
 template <class Scalar>
 struct LatentFactors {
   using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
@@ -21,8 +20,8 @@ struct LatentFactors {
   Matrix core;             ///< U_K^T U_Q
 };
 
-/// From A_Q and A_K in O(d (r_Q + r_K)^2), in double precision. Nothing where the columns of one are so nearly
-/// dependent (by 1e-4 of the longest) that F would lose too much, or are not finite.
+/// The factors of A_Q `query` and A_K `key` in O(d (r_Q + r_K)^2), in double precision. Nothing where the columns of
+/// one are so nearly dependent (by 1e-4 of the longest) that F would lose too much, or are not finite.
 template <class Scalar>
 std::optional<LatentFactors<Scalar>> latent_factors(const Eigen::MatrixXd& query,
                                                     const Eigen::MatrixXd& key);

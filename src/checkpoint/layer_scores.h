@@ -16,7 +16,7 @@ namespace eigenscope {
 struct LayerScore {
   std::string stack;
   int layer = 0;
-  int heads = 0;              ///< that were added: all without those that are not finite
+  int heads = 0;              ///< heads that were added; those that are not finite are left out
   double symmetry = 0;        ///< (||W + W^T||_F^2 - ||W - W^T||_F^2) / (4 ||W||_F^2), in [-1, 1]
   double directionality = 0;  ///< see directionality()
 };
@@ -30,7 +30,7 @@ class LayerScores {
     LayerScore score;
     /// Queries that share their keys are added up, and several heads lie side by side.
     std::vector<ScannedHead> heads;
-    std::size_t joined = 0;  ///< of `heads`, those before it are complete
+    std::size_t joined = 0;  ///< entries of `heads` before this index are complete
     Eigen::VectorXd row_squares, column_squares;
     double crossed = 0;  ///< sum of W_ij W_ji
   };
@@ -64,7 +64,7 @@ class LayerScores {
   void end_layer();
   void take_sums();
 
-  std::shared_ptr<Layer> layer_;  // that of the heads which come; null before the first
+  std::shared_ptr<Layer> layer_;  // of the heads that are being added; null before the first
   std::vector<Tile> tiles_;
   std::size_t tile_ = 0;  // the next one
   std::vector<LayerScore> scores_;

@@ -1,4 +1,4 @@
-// How large the logits of a head can be, whatever the text.
+// Upper bound of the logits of a head over all texts.
 #pragma once
 
 #include "checkpoint/heads.h"
@@ -13,10 +13,10 @@ namespace eigenscope {
 /// `head` does not have both inputs, or their biases or gains are not finite. Costs O(d d_h), or O(d d_h^2 + d_h^3)
 /// where the gain is not in W or `spectral_norm` is NaN.
 ///
-/// In latent attention queries and keys read compressions of r_q and r_k coordinates, which norms of their own precede:
-/// their coordinates that do not turn are A^T u and B^T v with |u|^2 <= r_q and |v|^2 <= r_k, those that turn C^T u and
-/// E^T n. Hence |q . k| <= sqrt(r_q r_k) sigma_max(A B^T) + sqrt(r_q d) sigma_max(C E^T); without compressed queries
-/// r_q is d. HeadScan computes it.
+/// In latent attention queries and keys read normalized compressions u and v of r_q and r_k coordinates, |u|^2 <= r_q
+/// and |v|^2 <= r_k: their coordinates that do not turn are A^T u and B^T v, those that turn are C^T u and E^T n.
+/// Hence |q . k| <= sqrt(r_q r_k) sigma_max(A B^T) + sqrt(r_q d) sigma_max(C E^T); without compressed queries r_q is d.
+/// HeadScan computes this bound.
 template <class Scalar>
 double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm);
 

@@ -1,4 +1,4 @@
-// How a model scales its logits, where that is not by 1/sqrt(d_h).
+// The scale of a model's logits relative to 1/sqrt(d_h).
 #pragma once
 
 #include <Eigen/Core>
@@ -10,17 +10,17 @@
 
 namespace eigenscope {
 
-/// The model's own scale of x_q^T W x_k over 1/sqrt(d_h), above 0; where the config names none, that of the
-/// family. In families that read such a key, the config names the scale itself ("attention_multiplier", as Granite
-/// does) or the number that takes the place of d_h in it ("query_pre_attn_scalar", as Gemma 2 and 3 do). Throws FormatError
-/// naming the key for a value that is not a number from 1e-6 to 1e6, or a term of the logits that is not known.
+/// Factor of the logits x_q^T W x_k beyond 1/sqrt(d_h), above 0; the family's where the config names none. In families
+/// that read such a key, the config names the scale itself ("attention_multiplier", as Granite does) or the number that
+/// takes the place of d_h in it ("query_pre_attn_scalar", as Gemma 2 and 3 do). Throws FormatError naming the key for a
+/// value that is not a number from 1e-6 to 1e6, or a term of the logits that is not known.
 double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index head_width);
 
 /// The words of a text such as "c2p | P2C", in lower case and without spaces.
 std::vector<std::string> piped_words(const std::string& text);
 
-/// The terms of the logits with the offset of two tokens that a list or a text like "c2p|p2c" in config.json has: of
-/// queries ("c2p", content to position) and of keys.
+/// Terms of the logits with relative-position embeddings, from a list or a text like "c2p|p2c" in config.json: of
+/// queries ("c2p", content to position) and of keys ("p2c").
 struct RelativeTerms {
   bool of_queries = false, of_keys = false;
 

@@ -15,8 +15,8 @@ std::string padded(int number) {
 }
 
 bool has_form(std::string_view numbers) {
-  return std::equal(numbers.begin(), numbers.end(), kNumbers.begin(), [](char found, char wanted) {
-    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
+  return std::equal(numbers.begin(), numbers.end(), kNumbers.begin(), [](char c, char wanted) {
+    return wanted == '0' ? c >= '0' && c <= '9' : c == wanted;
   });
 }
 

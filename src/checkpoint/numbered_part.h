@@ -19,7 +19,7 @@ struct NumberedPart {
   std::vector<std::string> names() const;
 };
 
-/// Empty for a name that is not of this form.
+/// The part that `name` names; nothing for a name that is not of this form.
 std::optional<NumberedPart> numbered_part(const std::string& name, std::string_view ending);
 
 }  // namespace eigenscope

@@ -62,7 +62,7 @@ bool is_training_state(std::string_view name) {
          });
 }
 
-/// Those that torch.save may have written for a model, whatever their names.
+/// The names, except those of training states, with an ending of files that torch.save writes.
 std::vector<std::string> torch_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;
   std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const std::string& name) {
@@ -85,7 +85,7 @@ std::vector<std::string> torch_files(const std::vector<std::string>& names) {
                                 (folder.ends_with('/') ? "" : "/") + names.front());
 }
 
-/// Names the largest file in it too: in a folder of another format, the weights.
+/// The message names the folder's largest file too, which in a folder of another format is the weights.
 [[noreturn]] void refuse_without_weights(const fs::path& folder) {
   std::string largest;
   std::uintmax_t most = 0;
@@ -140,7 +140,7 @@ bool holds_weights(const fs::path& folder) {
          !torch_files(files_ending(folder, "")).empty();
 }
 
-/// Also a link that leads nowhere.
+/// Whether an entry is named as a step of a training; it may be a broken link.
 bool is_step_folder(const fs::directory_entry& entry) {
   std::error_code error;
   const std::string name = entry.path().filename().string();
@@ -183,8 +183,8 @@ std::string adapter_beside(const std::string& weights,
   const std::array<std::string, 3> names{"adapter_model.safetensors", std::string(kTorchAdapter),
                                          "adapters.safetensors"};
   if (std::find(names.begin(), names.end(), weights) != names.end()) return "";
-  const auto found = std::find_if(names.begin(), names.end(), has);
-  return found == names.end() ? "" : *found;
+  const auto adapter = std::find_if(names.begin(), names.end(), has);
+  return adapter == names.end() ? "" : *adapter;
 }
 
 CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {

@@ -1,5 +1,5 @@
 // Finds a checkpoint's files from a path that the user gives: a folder or a file. For the command line;
-// the page has no folders and makes its own ByteSource.
+// the page has no folders and makes the ByteSource itself.
 #pragma once
 
 #include <functional>
@@ -43,18 +43,18 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open);
 /// has nothing beside it; a GGUF file, with the other parts beside it where it is one of several; a file
 /// of torch.save; the *.safetensors.index.json or pytorch_model.bin.index.json of a sharded one, beside
 /// which its shards lie; or a folder with weights (weights_among). The config is `config_path` when that is not
-/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, or, beside
-/// consolidated weights (consolidated.*), the params.json, if there is one and `look_beside` is true. Throws FormatError, naming the path, the tensor or the key, when something
-/// is missing, ambiguous or malformed; for a file of another format, and for a folder whose largest file is one, the
-/// message names the format.
+/// empty, else the config.json beside the weights, or the adapter_config.json beside adapter_model.safetensors, or,
+/// beside consolidated weights (consolidated.*), the params.json, if there is one and `look_beside` is true. Throws
+/// FormatError, naming the path, the tensor or the key, when something is missing, ambiguous or malformed; for a file
+/// of another format, and for a folder whose largest file is one, the message names the format.
 CheckpointFiles find_files(const std::string& path, const std::string& config_path = "",
                            bool look_beside = true);
 
-/// Opens them.
+/// Opens the files of find_files() and reads the headers of tensors and the config. Throws as find_files() does.
 Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "",
                            bool look_beside = true);
 
-/// The checkpoints that `path` stands for: itself; or, for a folder without weights of its own, those
+/// The checkpoints that `path` stands for: itself; or, for a folder without weights directly in it, those
 /// of the folders in it that have some, in the order of their names; `with_steps` also of those that are named as
 /// steps of a training (step_in_name), be they without weights or broken links: opening one says what is wrong. Throws
 /// FormatError for a folder that cannot be read.

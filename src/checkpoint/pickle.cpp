@@ -121,9 +121,9 @@ class PickleReader {
     stack_.push_back(top);
   }
   void recall(std::uint64_t key) {
-    const auto found = memo_.find(key);
-    if (found == memo_.end()) refuse("a value must be remembered before it is recalled");
-    stack_.push_back(found->second);
+    const auto entry = memo_.find(key);
+    if (entry == memo_.end()) refuse("a value must be remembered before it is recalled");
+    stack_.push_back(entry->second);
   }
 
   void step(unsigned char code) {

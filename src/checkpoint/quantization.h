@@ -34,7 +34,7 @@ class LinearTensors {
   std::string base_;
 };
 
-/// How the stored tensors of a layer make its weight (dequantized.h).
+/// Storage format of a layer's weight, which dequantized.h decodes.
 enum class Packing {
   unknown,
   scaled,         ///< codes of 8 bits with scales
@@ -73,8 +73,8 @@ bool is_conv1d(std::string_view name);
 /// compressed-tensors and ModelOpt, NF4, FP4 and INT8 of bitsandbytes, MLX, and any weight with a scale beside it.
 void refuse_quantized(const Safetensors& file, const std::string& weight);
 
-/// How the first weight is quantized that has another name than the weights of a model, as those of AWQ, GPTQ and
-/// compressed-tensors, and what to do: "GPTQ weights ('...q_proj.qweight'); open ..."; empty for none.
+/// The quantization of the first weight whose name has another ending than ".weight" (kPackedWeights), as in AWQ, GPTQ
+/// and compressed-tensors, and what to do: "GPTQ weights ('...q_proj.qweight'); open ..."; empty for none.
 std::string renamed_quantization(const std::map<std::string, TensorInfo>& tensors);
 
 }  // namespace eigenscope

@@ -100,7 +100,7 @@ class Planner {
             zeros->shape == file_.tensor(weight.scales).shape);
   }
 
-  /// Whether there is no order of the columns of compressed-tensors, or one of groups of columns.
+  /// Whether there is no order of compressed-tensors' columns (weight_g_idx), or one that can be decoded.
   static bool has_readable_order(const LinearTensors& layer, QuantizedWeight& weight) {
     const TensorInfo* const order = layer.find("weight_g_idx");
     if (order == nullptr) return true;
@@ -124,10 +124,6 @@ class Planner {
     });
   }
 
-  static std::uint64_t elements(const TensorInfo& tensor) {
-    return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
-  }
-
   /// Rows or columns that share a scale, for `count` scales along a dimension; 0 where it is not clear. Without a size
   /// programs take 128, or equal blocks.
   static std::uint64_t block_of(std::uint64_t size, std::uint64_t count) {
@@ -141,7 +137,7 @@ class Planner {
   bool is_row_by_row(const LinearTensors& layer) const {
     const TensorInfo* const format = layer.find("weight_format");
     if (format == nullptr) return true;
-    if (format->dtype != Dtype::kU8 || elements(*format) != 1) return false;
+    if (format->dtype != Dtype::kU8 || element_count(*format) != 1) return false;
     std::array<std::byte, 1> code{};
     file_.read_bytes(layer.name("weight_format"), 0, code);
     return code[0] == std::byte{0};
@@ -152,16 +148,16 @@ class Planner {
   std::optional<std::uint64_t> told_side(const std::string& key, const std::string& place) {
     std::uint64_t told = configured("", "weight_block_size." + place);
     for (const std::string& group : groups()) {
-      const auto own = config_->number(group + "weights." + key, -1, 1 << 20);
-      if (!own || *own < 1) continue;
-      const auto side = static_cast<std::uint64_t>(*own);
+      const auto number = config_->number(group + "weights." + key, -1, 1 << 20);
+      if (!number || *number < 1) continue;
+      const auto side = static_cast<std::uint64_t>(*number);
       if (told != 0 && told != side) return std::nullopt;
       told = side;
     }
     return told;
   }
 
-  /// That side, or else the one by the count of scales; 0 where the count is another one or leaves it open.
+  /// The side `told`, or else the one by the count of scales; 0 where the count contradicts it or is ambiguous.
   static std::uint64_t side_of(std::optional<std::uint64_t> told, std::uint64_t size,
                                std::uint64_t count) {
     if (told == 0u) return block_of(size, count);
@@ -174,12 +170,12 @@ class Planner {
     if (scales == nullptr) return false;
     weight.scales = layer.name(ending);
     const std::vector<std::uint64_t>& shape = scales->shape;
-    if (elements(*scales) == 1) {
+    if (element_count(*scales) == 1) {
       weight.block_rows = weight.rows;
       weight.block_columns = weight.columns;
       return true;
     }
-    if (elements(*scales) == weight.rows &&
+    if (element_count(*scales) == weight.rows &&
         (shape.size() == 1 || (shape.size() == 2 && shape[1] == 1))) {
       weight.block_columns = weight.columns;
       return true;
@@ -244,7 +240,7 @@ class Planner {
     return paths;
   }
 
-  /// Whether codes of so many bits are those of a group of config.json, if it has groups.
+  /// Whether a group of config.json has codes of `bits` bits; true without groups.
   bool has_bits(std::uint64_t bits) {
     const std::vector<std::string> paths = groups();
     return paths.empty() || std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
@@ -252,7 +248,7 @@ class Planner {
            });
   }
 
-  /// The number of the configuration called `key`, that of the layer first.
+  /// The positive integer `key` of the quantization's config, the layer's first; 0 for none.
   std::uint64_t configured(const std::string& base, const std::string& key) {
     if (config_ == nullptr) return 0;
     for (const std::string object :
@@ -291,7 +287,7 @@ class Planner {
     const TensorInfo* const table = layer.find("weight.quant_map");
     constexpr std::uint64_t kLongestState = 10'000;
     if (text.dtype != Dtype::kU8 || text.end - text.begin > kLongestState || table == nullptr ||
-        elements(*table) != 16 || !layer.has("weight.absmax")) {
+        element_count(*table) != 16 || !layer.has("weight.absmax")) {
       return false;
     }
     std::string json(static_cast<std::size_t>(text.end - text.begin), '\0');
@@ -314,11 +310,12 @@ class Planner {
     const TensorInfo& absmax = *layer.find("weight.absmax");
     const bool nested = absmax.dtype == Dtype::kU8 && layer.has("weight.nested_absmax") &&
                         layer.has("weight.nested_quant_map");
-    return (nested || is_decodable(absmax.dtype)) && elements(absmax) == weight.scale_columns();
+    return (nested || is_decodable(absmax.dtype)) &&
+           element_count(absmax) == weight.scale_columns();
   }
 
-  /// What GPTQ's stored zeros lack: 1, but for files of the second format and those of AutoRound whose zeros are stored
-  /// as they are (auto_round/export of github.com/intel/auto-round); nothing for a format that is not known.
+  /// The number to add to GPTQ's stored zeros: 1, or 0 for files of the second format and those of AutoRound whose
+  /// zeros are stored as they are (auto_round/export of github.com/intel/auto-round); nothing for an unknown format.
   std::optional<unsigned> zero_step() const {
     const auto text = [&](const std::string& key) {
       return config_->text("quantization_config." + key).value_or("");
@@ -389,7 +386,7 @@ class Planner {
            config_->has_keys("quantization_config.extra_config");
   }
 
-  /// That of config.json, where it has one that is not -1, for whole rows; or else 0.
+  /// The group size in config.json; 0 where it is missing or -1, which stands for whole rows.
   std::uint64_t group_size() {
     if (config_ == nullptr) return 0;
     const auto size = config_->number("quantization_config.group_size", -1, 1 << 20);

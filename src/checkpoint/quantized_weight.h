@@ -1,4 +1,4 @@
-// How the stored tensors of a quantized weight make it.
+// The layout of a quantized weight in its stored tensors.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct QuantizedWeight {
   bool high_first = false;     ///< the first of two codes in a byte is the high half
   std::uint64_t block_rows = 1, block_columns = 1;  ///< elements that share a scale
   bool in_one_row = false;  ///< blocks go on from row to row, as those of bitsandbytes
-  bool has_order = false;   ///< of compressed-tensors: `weight_g_idx` has the group of each column
+  bool has_order = false;   ///< compressed-tensors: `weight_g_idx` has the group of each column
   std::string scales;
-  std::string state;  ///< of bitsandbytes with 4 bits: the JSON text with shape and sizes of blocks
-  unsigned zero_step = 0;  ///< of GPTQ: what is added to a stored zero
-  bool in_order = false;   ///< of GPTQ: config.json says that groups are those of the inputs' order
+  std::string state;       ///< name of bitsandbytes' JSON text with shape and block size (4 bits)
+  unsigned zero_step = 0;  ///< GPTQ: number to add to a stored zero
+  bool in_order = false;   ///< GPTQ: groups follow the order of the inputs, by config.json
 
   /// Elements of a row of blocks.
   std::uint64_t row_length() const { return in_one_row ? rows * columns : columns; }
@@ -39,17 +39,17 @@ struct QuantizedWeight {
   bool inputs_first() const { return packing == Packing::awq || packing == Packing::gptq; }
 };
 
-/// How the weight of a linear layer is quantized; nothing where its tensors, or what `config` (which may be null) says
-/// of them, do not fit each other or leave a meaning open. Throws FormatError naming the key for a malformed `config`,
-/// and the tensor for one whose weights quantizers transpose.
+/// The layout of the weight of a linear layer; nothing where it is not quantized, or its tensors and `config` (which
+/// may be null) do not fit each other or are ambiguous. Throws FormatError naming the key for a malformed `config`, and
+/// the tensor for one whose weights quantizers transpose.
 std::optional<QuantizedWeight> quantized_weight(const Safetensors& file, const Config* config,
                                                 const LinearTensors& layer);
 
 /// The ending of the name of stacked matrices in MXFP4.
 inline constexpr std::string_view kStackedBlocks = "_blocks";
 
-/// Stacked matrices in MXFP4, called `name`: a byte of `codes` has two of them, the first in the low half, and a scale is
-/// that of 32. Nothing where the tensors do not fit each other.
+/// Stacked matrices in MXFP4, called `name`: a byte of `codes` holds two codes, the first in the low half, and 32 codes
+/// share a scale. Nothing where the tensors do not fit each other.
 std::optional<QuantizedWeight> stacked_blocks(const std::map<std::string, TensorInfo>& tensors,
                                               const std::string& name, const TensorInfo& codes);
 

@@ -26,7 +26,7 @@ constexpr double kLargestLength = 1e9;
 constexpr std::string_view kBase = "rope_theta";  // where newer files keep it, whatever the family
 constexpr std::string_view kShare = "partial_rotary_factor";
 
-/// What a scaling is made from.
+/// The inputs of a scaling of the rotary angles.
 struct Scaling {
   const ConfigKeys& keys;   ///< of the scaling
   const ConfigKeys& model;  ///< of the model
@@ -52,7 +52,7 @@ struct Scaling {
     }
     return needed(kKey, 2, kLargestLength);
   }
-  /// How much longer texts may be now.
+  /// The context length over that of the first training, at least 1.
   double stretch() const {
     if (keys.has("factor")) return factor();
     const auto now = model.number("max_position_embeddings", 1, kLargestLength);
@@ -84,7 +84,8 @@ void scale_base(Rotary& rotary, double factor, double first, double mixed) {
   });
 }
 
-/// Of Hunyuan, alpha^(d_h/(d_h - 2)) times the base; without it angles change in texts beyond the first training alone.
+/// Hunyuan multiplies the base by alpha^(d_h/(d_h - 2)); without alpha, angles change only in texts beyond the length
+/// of the first training.
 void scale_dynamic(Rotary& rotary, const Scaling& scaling) {
   const double alpha = scaling.keys.number("alpha", 0, kLargestFactor).value_or(0);
   if (alpha > 0 && rotary.turned > 2) scale_base(rotary, alpha, 0, 1);
@@ -117,7 +118,7 @@ double yarn_attention(const Scaling& scaling, double stretch) {
   const auto factor = [&](double weight) { return 0.1 * weight * std::log(stretch) + 1; };
   const auto part = scaling.keys.number("mscale", 0, kLargestFactor);
   const auto all = scaling.keys.number("mscale_all_dim", 0, kLargestFactor);
-  // Of a factor 0 the original sees no more than of one that is left out.
+  // The original takes a factor 0 for one that is left out.
   const bool both = part.value_or(0) > 0 && all.value_or(0) > 0;
   return both ? factor(*part) / factor(*all) : factor(1);
 }
@@ -225,7 +226,7 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   const auto scaling = [&](std::string_view name) {
     return Scaling{keys, model, name, tokens_for(at), head_width, family};
   };
-  // The base times the factor, and angles over factor^(2/d_h): Alibaba's new-impl, modeling.py, formulas 6 and 10 to 13.
+  // The base times the factor, angles over factor^(2/d_h): Alibaba's new-impl, modeling.py, formulas 6 and 10 to 13.
   if (type == family.scales_base) {
     const double mixed = keys.number("mixed_b", 1e-6, kLargestFactor).value_or(1);
     return scale_base(rotary, scaling(type).factor(), 1, mixed);
@@ -234,17 +235,17 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
     if (each.name == type) return each.apply(rotary, scaling(each.name));
   }
   if (at.is_none()) return;
-  const std::string types = Choices(kScalingTypes).joined(), found = "'" + shown_name(type) + "'";
+  const std::string types = Choices(kScalingTypes).joined(), quoted = "'" + shown_name(type) + "'";
   if (use == RotaryUse::text) {
     throw FormatError(keys.path(key),
-                      "it must be one of " + types + ": found " + found + " in " + keys.name());
+                      "it must be one of " + types + ": found " + quoted + " in " + keys.name());
   }
   throw InvalidArgument("offset", "be 0 unless the rotary scaling is one of " + types,
-                        "'" + keys.path(key) + "' in " + keys.name() + " is " + found);
+                        "'" + keys.path(key) + "' in " + keys.name() + " is " + quoted);
 }
 
-/// Refuses objects in those of the positions that would not be read, as those for kinds of layers that the model does
-/// not have.
+/// Refuses objects in "rope_scaling" and "rope_parameters" that are not read, such as those for kinds of layers that
+/// the model does not have.
 void check_objects(const ConfigKeys& keys, const RotaryKeys& family, std::string_view kind) {
   const bool called = !family.object.empty();
   for (const std::string_view object : {"rope_scaling", "rope_parameters"}) {
@@ -262,7 +263,7 @@ void check_objects(const ConfigKeys& keys, const RotaryKeys& family, std::string
   }
 }
 
-/// Refuses a base in the scaling that is not that of the model: which of them holds depends on the program that reads.
+/// Refuses a base in the scaling that differs from the model's: programs disagree about which of them holds.
 void check_base(const ConfigKeys& keys, double base) {
   const ConfigKeys scaling = keys.in({"rope_scaling."});
   const auto other = scaling.number(kBase, 1, kLargestBase);
@@ -272,7 +273,7 @@ void check_base(const ConfigKeys& keys, double base) {
                shown(*other), " in ", keys.name()});
 }
 
-/// Those of the scaling that holds in all layers.
+/// The keys of the scaling that holds in all layers.
 ConfigKeys scaling_keys(const ConfigKeys& keys) {
   return keys.in({"rope_scaling.", "rope_parameters."});
 }
@@ -293,7 +294,7 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
 }
 
-/// Whether the MLP of a layer of Cohere 2 MoE has no experts, and its windows no pattern of their own.
+/// Whether a layer of Cohere 2 MoE has an MLP without experts, and dense layers have no separate pattern of windows.
 bool is_dense(const ConfigKeys& keys, int layer) {
   for (const std::string_view list : {"layer_types", "mlp_layer_types"}) {
     if (keys.has(element_key(list, layer))) continue;
@@ -343,12 +344,13 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   const std::string_view called = kind == kSlidingAttention ? family.local_object : family.object;
   const std::string of_kind =
       "rope_parameters." + (called.empty() ? kind : std::string(called)) + ".";
-  const ConfigKeys own = keys.in({of_kind});
-  const ConfigKeys any = family.by_kind ? own : keys.in({of_kind, "rope_parameters.", ""});
+  const ConfigKeys kind_keys = keys.in({of_kind});
+  const ConfigKeys any = family.by_kind ? kind_keys : keys.in({of_kind, "rope_parameters.", ""});
   const bool is_needed = !at.is_none() || use == RotaryUse::text;
   for (const std::string_view key : {std::string_view("rope_type"), kBase}) {
-    if (!family.by_kind || !is_needed || own.has(key)) continue;
-    refuse_item(own.path(key), {"it must be given in ", keys.name(), " for the family ", row.name});
+    if (!family.by_kind || !is_needed || kind_keys.has(key)) continue;
+    refuse_item(kind_keys.path(key),
+                {"it must be given in ", keys.name(), " for the family ", row.name});
   }
   const auto refuse_missing = [&](std::string_view key) {
     refuse_item(key, {"it must be given in a config.json of the family ", row.name,
@@ -356,7 +358,7 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
   };
   double share = family.default_share;
   // Hugging Face's code passes over a share beside it.
-  const bool is_plain = family.by_kind && own.value("rope_type") == "default";
+  const bool is_plain = family.by_kind && kind_keys.value("rope_type") == "default";
   if (!is_plain && !family.share.empty()) {
     const auto given = any.number(any.has(family.share) ? family.share : kShare, 0, 1);
     if (share == 0 && !given && !at.is_none()) refuse_missing(family.share);
@@ -381,12 +383,12 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
          " coordinates of a head turn, but makes ", std::to_string(turned), " in ", keys.name()});
   }
   rotary.turned = 2 * (turned / 2);
-  if (const auto local = local_base(keys, family, kind); local && !own.has(kBase)) {
+  if (const auto local = local_base(keys, family, kind); local && !kind_keys.has(kBase)) {
     rotary.base = *local;
     return rotary;  // windows are short: nothing is scaled
   }
-  // Where that is the base of layers of a sliding window it is not one of the others.
-  const bool apart = !own.has(kBase) && (any.has(family.base) || family.local_base == kBase);
+  // In families whose sliding windows have their base in `kBase`, other layers do not have theirs there.
+  const bool apart = !kind_keys.has(kBase) && (any.has(family.base) || family.local_base == kBase);
   const std::string_view base = apart ? family.base : kBase;
   if (listed_base) {
     rotary.base = *keys.number(listed, 1, kLargestBase);
@@ -402,9 +404,9 @@ Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
       return rotary;
     }
   }
-  const bool has_own = own.has("rope_type") || own.has("type") || own.has("factor") ||
-                       (!called.empty() && own.has(kBase));
-  scale(rotary, has_own ? own : scaling_keys(keys), keys, family, head_width, at, use);
+  const bool scales_kind = kind_keys.has("rope_type") || kind_keys.has("type") ||
+                           kind_keys.has("factor") || (!called.empty() && kind_keys.has(kBase));
+  scale(rotary, scales_kind ? kind_keys : scaling_keys(keys), keys, family, head_width, at, use);
   return rotary;
 }
 

@@ -28,7 +28,7 @@ enum class RotaryUse { heads, text };
 ///   longrope, su    each pair by its short factor, or by its long one where `at` needs a text beyond the
 ///                   length of the first training, and a factor of the logits (Ding et al., 2024,
 ///                   arXiv:2402.13753)
-/// Layers of a sliding window have a base of their own where the config or the family gives one.
+/// Layers of a sliding window have another base where the config or the family gives one.
 /// Throws FormatError naming the key for a value that is missing or out of range, and for a scaling of another type
 /// unless `at` turns nothing; of single heads that is an InvalidArgument ("offset").
 Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,

@@ -59,10 +59,6 @@ std::uint64_t read_header_length(ByteSource& source) {
   return length;
 }
 
-std::uint64_t element_count(const TensorInfo& tensor) {
-  return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
-}
-
 /// A shape with a zero in it may hold any other size, and a 64-bit file may outgrow the address
 /// space of WASM: neither may reach Eigen's signed, 32-bit there, index type.
 bool fits_index(std::uint64_t rows, std::uint64_t columns) {
@@ -116,11 +112,11 @@ std::uint64_t Safetensors::bytes_read() const noexcept {
 }
 
 const TensorInfo& Safetensors::tensor(const std::string& name) const {
-  const auto found = header_.tensors.find(name);
-  if (found == header_.tensors.end()) {
+  const auto entry = header_.tensors.find(name);
+  if (entry == header_.tensors.end()) {
     refuse_item(name, "there is no such tensor in " + name_);
   }
-  return found->second;
+  return entry->second;
 }
 
 void Safetensors::read_elements(const std::string& name, std::uint64_t first,

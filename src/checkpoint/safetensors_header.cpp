@@ -13,7 +13,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::size_t kLargestRank = 64;  // torch's own limit; keeps one entry's memory small
+constexpr std::size_t kLargestRank = 64;  // torch's limit; keeps one entry's memory small
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 /// Walks exactly the nesting that the format has; any other event is refused where it occurs.
@@ -116,7 +116,7 @@ class HeaderReader final : public JsonEvents {
   void null() override { refuse("null"); }
 
  private:
-  /// Where in the header the next event stands.
+  /// The place in the header of the next event.
   enum class State {
     kStart,
     kTop,
@@ -273,6 +273,10 @@ std::string shape_text(const TensorInfo& tensor) {
     text += (i == 0 ? "" : ", ") + std::to_string(tensor.shape[i]);
   }
   return text + "]";
+}
+
+std::uint64_t element_count(const TensorInfo& tensor) {
+  return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size,

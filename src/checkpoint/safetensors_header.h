@@ -23,6 +23,9 @@ struct TensorInfo {
 /// "[384, 384]".
 std::string shape_text(const TensorInfo& tensor);
 
+/// Elements that the tensor's bytes hold.
+std::uint64_t element_count(const TensorInfo& tensor);
+
 struct SafetensorsHeader {
   std::map<std::string, TensorInfo> tensors;
   std::map<std::string, std::string> metadata;  ///< the entry "__metadata__"; empty without one

@@ -113,15 +113,15 @@ std::set<std::string> ShardIndex::files() const {
 }
 
 bool ShardIndex::counts(const std::string& tensor, const std::string& file) const {
-  const auto found = file_of_.find(tensor);
-  return found == file_of_.end() || found->second == file_name(file);
+  const auto entry = file_of_.find(tensor);
+  return entry == file_of_.end() || entry->second == file_name(file);
 }
 
 void ShardIndex::check(const Safetensors& tensors) const {
   for (const auto& [tensor, file] : file_of_) {
-    const auto found = tensors.tensors().find(tensor);
-    const bool there = found != tensors.tensors().end() &&
-                       file_name(tensors.shard_name(found->second.shard)) == file;
+    const auto entry = tensors.tensors().find(tensor);
+    const bool there = entry != tensors.tensors().end() &&
+                       file_name(tensors.shard_name(entry->second.shard)) == file;
     if (!there) {
       refuse_item(tensor, {"it is not in ", shown_name(file), ", where ", name_, " has it"});
     }

@@ -23,7 +23,7 @@ std::string_view stem(std::string_view name) {
   return name;
 }
 
-/// One of them is a word of the name of a norm of queries or keys, such as "q_norm" or "query_layernorm".
+/// Words by one of which the name of a norm of queries or keys is recognized, such as "q_norm" or "query_layernorm".
 constexpr std::array<std::string_view, 9> kHeadNormWords{"q",   "k",     "qk",    "qkv",    "query",
                                                          "key", "qnorm", "knorm", "queries"};
 
@@ -91,7 +91,7 @@ class KnownLayer {
   }
 
  private:
-  /// With "{e}" for the number of an expert.
+  /// A name with "{e}" in the place of the number of an expert.
   static std::string of_any_expert(std::string_view name) {
     constexpr std::string_view kBefore = "experts.";
     std::string any(name);
@@ -102,8 +102,8 @@ class KnownLayer {
   }
   void add(std::initializer_list<std::string_view> patterns) {
     for (const std::string_view pattern : patterns) {
-      if (const std::string_view own = behind_layer(pattern); !own.empty()) {
-        names_.insert(stem(own));
+      if (const std::string_view name = behind_layer(pattern); !name.empty()) {
+        names_.insert(stem(name));
       }
     }
   }
@@ -117,14 +117,15 @@ class KnownLayer {
 std::string_view within_layer(const StackMatch& stack, std::string_view before,
                               std::string_view name, bool any) {
   const auto layer = layer_after(name, before.size());
-  const bool own =
+  const bool is_inside =
       layer && (any || std::any_of(stack.layers.begin(), stack.layers.end(),
                                    [&](const auto& each) { return each.layer == *layer; }));
-  return own ? name.substr(name.find('.', before.size()) + 1) : std::string_view();
+  return is_inside ? name.substr(name.find('.', before.size()) + 1) : std::string_view();
 }
 
 /// Adds the adapters of queries and keys, whatever the prefix before the names of their layers.
-void add_adapters(const FamilyMatch& match, const Tensors& tensors, std::set<std::string>& found) {
+void add_adapters(const FamilyMatch& match, const Tensors& tensors,
+                  std::set<std::string>& adapters) {
   for (const auto& [name, info] : tensors) {
     if (name.find("lora_") == std::string::npos) continue;
     const auto adapts = [&, &tensor = name](const std::string& weight) {
@@ -132,7 +133,7 @@ void add_adapters(const FamilyMatch& match, const Tensors& tensors, std::set<std
     };
     for (const StackMatch& stack : match.stacks) {
       for (const LayerTensors& layer : stack.layers) {
-        if (adapts(layer.query.weight) || adapts(layer.key.weight)) found.insert(name);
+        if (adapts(layer.query.weight) || adapts(layer.key.weight)) adapters.insert(name);
       }
     }
   }
@@ -155,10 +156,10 @@ bool is_of_weights(const FamilyMatch& match, std::string_view name) {
 
 std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors& tensors,
                                          LayerPart part) {
-  std::set<std::string> found, known;
+  std::set<std::string> unknown, known;
   for (const StackMatch& stack : match.stacks) {
     const KnownLayer layer(*match.family, *stack.names);
-    // Of a pass those that stand between the layers with heads too.
+    // A forward pass with token mixers also runs the layers between those with heads.
     const bool between =
         part == LayerPart::whole && match.family->mixer.mixing != TokenMixing::none;
     const std::string_view query = stack.names->query_weight;
@@ -170,23 +171,23 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
       if (layer.has(name)) {
         known.insert(at->first);
       } else if (part == LayerPart::whole || layer.is_near(name)) {
-        found.insert(at->first);
+        unknown.insert(at->first);
       }
     }
   }
-  // Beside the layers, such as a scale of all of them.
+  // Tensors beside the layers, such as a scale of all of them.
   for (auto at = tensors.lower_bound(match.prefix);
        at != tensors.end() && at->first.starts_with(match.prefix) && !match.family->exact; ++at) {
     const std::string_view name = stem(std::string_view(at->first).substr(match.prefix.size()));
     const bool mask = name.find("mask") != std::string_view::npos;
     if (name.find('.') == std::string_view::npos && KnownLayer::is_of_attention(name) && !mask) {
-      found.insert(at->first);
+      unknown.insert(at->first);
     }
   }
-  add_adapters(match, tensors, found);
-  // Stacks of one layer, as self and cross attention, know each other's.
+  add_adapters(match, tensors, unknown);
+  // Of stacks with the same layers, such as self- and cross-attention, each may know the tensors of the other.
   std::vector<std::string> names;
-  std::set_difference(found.begin(), found.end(), known.begin(), known.end(),
+  std::set_difference(unknown.begin(), unknown.end(), known.begin(), known.end(),
                       std::back_inserter(names));
   return names;
 }
@@ -209,7 +210,7 @@ void check_tensors(const FamilyMatch& match, const Tensors& tensors, const Claim
   for (const std::string& name : unknown_tensors(match, tensors, part)) {
     const bool norm = KnownLayer::is_norm(name), adapter = name.find("lora_") != std::string::npos;
     if (norm && !claims.gains) continue;
-    // Whoever maps the names answers for the others, but for what changes the weights themselves.
+    // A mapping vouches for the other tensors, except those that change the weights themselves.
     if (match.family->exact && !adapter && !is_of_weights(match, name)) continue;
     std::string message = "the family " + std::string(match.family->name) +
                           " must know every tensor of a layer that can change its " +

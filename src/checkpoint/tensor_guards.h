@@ -20,7 +20,7 @@ struct Claims {
 
 /// Which tensors of a layer its row must know.
 enum class LayerPart {
-  attention,  ///< those of the attention, and the norms that stand beside it
+  attention,  ///< the attention's, and those of the norms beside it
   whole       ///< all
 };
 

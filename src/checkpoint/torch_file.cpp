@@ -56,7 +56,7 @@ constexpr std::array kStorages{
     StorageType{"uint64", "U64", 8, 1, false, true},
 };
 
-/// Where a tensor's bytes are.
+/// The place of a tensor's bytes.
 struct Piece {
   std::string name;                      // of the tensor
   std::string file;                      // in the archive
@@ -143,7 +143,7 @@ bool has_tensor(const PickleValue& dict) {
                      [](const auto& it) { return it->kind == Kind::tensor; });
 }
 
-/// What a dict has under a name; null where it has nothing.
+/// The value of a dict's entry; null where there is no such entry.
 const PickleValue* entry_of(const PickleValue& dict, std::string_view name) {
   for (std::size_t i = dict.items.size(); i >= 2; i -= 2) {  // of equal keys the last one counts
     if (dict.items[i - 2]->text == name) return dict.items[i - 1].get();
@@ -157,9 +157,9 @@ const PickleValue* find_state_dict(const PickleValue& saved, int levels) {
   if (saved.kind != Kind::dict) return nullptr;
   for (const std::string_view wanted : {"state_dict", "model_state_dict", "model", "module"}) {
     const PickleValue* const entry = levels > 0 ? entry_of(saved, wanted) : nullptr;
-    const PickleValue* const found =
+    const PickleValue* const dict =
         entry == nullptr ? nullptr : find_state_dict(*entry, levels - 1);
-    if (found != nullptr) return found;
+    if (dict != nullptr) return dict;
   }
   return has_tensor(saved) ? &saved : nullptr;
 }
@@ -177,10 +177,10 @@ std::string prefix_of(const ZipDirectory& archive) {
 bool is_big_endian(const ZipDirectory& archive, const std::string& prefix) {
   constexpr std::uint64_t kLongest = 6;
   const std::string name = prefix + "byteorder";
-  const auto found = archive.files().find(name);
-  if (found == archive.files().end()) return false;
+  const auto record = archive.files().find(name);
+  if (record == archive.files().end()) return false;
   const std::string order =
-      archive.text_at(archive.begin_of(name), std::min(found->second.size, kLongest + 1));
+      archive.text_at(archive.begin_of(name), std::min(record->second.size, kLongest + 1));
   if (order == "big") return true;
   if (order != "little")
     refuse_item(name, {"it must be little or big, but is '", shown_name(order), "'"});
@@ -244,8 +244,8 @@ std::shared_ptr<ByteSource> safetensors_of_torch(std::shared_ptr<ByteSource> sou
     viewed.push_back({key.text, type->dtype, std::move(shape), count * type->element()});
     std::string file = prefix + "data/" + tensor.text;
     std::uint64_t stored = tensor.elements / (type->is_untyped ? type->element() : 1);
-    if (const auto found = archive.files().find(file); found != archive.files().end())
-      stored = std::min(stored, found->second.size / type->element());
+    if (const auto storage = archive.files().find(file); storage != archive.files().end())
+      stored = std::min(stored, storage->second.size / type->element());
     pieces.push_back({key.text, std::move(file),
                       static_cast<std::uint64_t>(tensor.integer) * type->element(), type->bytes,
                       fault_of(tensor, count, stored)});

@@ -65,7 +65,7 @@ class TrainerStateReader final : public JsonEvents {
   void give(TrainingProgress& progress) const {
     const std::array<double*, 2> losses{&progress.loss, &progress.eval_loss};
     for (std::size_t i = 0; i < losses.size(); ++i) {
-      if (!found_[i]) continue;
+      if (!is_logged_[i]) continue;
       *losses[i] = numbers_[i];
       if (std::isfinite(numbers_[i])) continue;
       *losses[i] = std::numeric_limits<double>::quiet_NaN();
@@ -94,7 +94,7 @@ class TrainerStateReader final : public JsonEvents {
     if (at_step()) refuse_step(shown);
     if (const std::size_t i = loss(); i < kLosses.size()) {
       numbers_[i] = number;
-      found_[i] = true;
+      is_logged_[i] = true;
     }
   }
 
@@ -105,16 +105,16 @@ class TrainerStateReader final : public JsonEvents {
     return i;
   }
 
-  [[noreturn]] void refuse_step(const std::string& found) const {
+  [[noreturn]] void refuse_step(const std::string& actual) const {
     throw FormatError(file_,
-                      "global_step must be " + allowed_range(shared::kSteps) + ": found " + found);
+                      "global_step must be " + allowed_range(shared::kSteps) + ": found " + actual);
   }
 
   std::string file_, top_, entry_;
   int depth_ = 0;
   std::optional<Eigen::Index> step_;
   std::array<double, 2> numbers_{};
-  std::array<bool, 2> found_{};
+  std::array<bool, 2> is_logged_{};
   bool names_best_ = false;
 };
 

@@ -1,5 +1,5 @@
-// How far a training run was when it saved a checkpoint, where its weights do not tell: from the name of the folder or
-// revision, and from trainer_state.json, which the Trainer of Hugging Face saves beside the weights.
+// The training step and losses at which a checkpoint was saved: from the name of the folder or revision, and from
+// trainer_state.json, which the Trainer of Hugging Face saves beside the weights.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,7 +15,7 @@ namespace eigenscope {
 
 struct TrainingProgress {
   std::optional<Eigen::Index> step = {};  ///< completed optimizer steps
-  /// The last of the training and of the validation text that was logged; NaN for none.
+  /// The last logged losses on the training and the validation text; NaN for none.
   double loss = std::numeric_limits<double>::quiet_NaN();
   double eval_loss = std::numeric_limits<double>::quiet_NaN();
   std::string note = {};  ///< why one of them is missing although the file has it; or empty
@@ -29,10 +29,10 @@ inline constexpr std::uint64_t kLargestTrainerState = 64'000'000;
 /// number above the most steps of a training (shared::kSteps).
 std::optional<Eigen::Index> step_in_name(std::string_view name);
 
-/// That of a checkpoint in the folder `name`, beside which `trainer_state` lies; null for none. Without a step in the
-/// name it is that of the file, unless the weights may be those of its best_model_checkpoint. Throws FormatError naming
-/// the file for one that is too large or no JSON, without an integer `global_step` in range, with another than the
-/// name has, and for a `loss` or `eval_loss` in its log_history that is no number.
+/// The progress of the checkpoint in the folder `name` with the file `trainer_state`, null for none. Without a step in
+/// the name the step is the file's, unless the weights may be those of its best_model_checkpoint. Throws FormatError
+/// naming the file for one that is too large or no JSON, without an integer `global_step` in range, with another than
+/// the name has, and for a `loss` or `eval_loss` in its log_history that is no number.
 TrainingProgress training_progress(const std::string& name, ByteSource* trainer_state);
 
 }  // namespace eigenscope

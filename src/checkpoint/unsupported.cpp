@@ -48,13 +48,13 @@ std::string shown_part(const Part& part, const std::map<std::string, TensorInfo>
 
 std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
                               const Family* family) {
-  std::string found;
+  std::string parts;
   for (const Part& part : kParts) {
     if (family != nullptr && part.runs(*family)) continue;
     const std::string shown = shown_part(part, tensors);
-    if (!shown.empty()) found += (found.empty() ? "" : ", ") + shown;
+    if (!shown.empty()) parts += (parts.empty() ? "" : ", ") + shown;
   }
-  return found;
+  return parts;
 }
 
 std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors) {

@@ -15,8 +15,8 @@ namespace eigenscope {
 std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors,
                               const Family* family = nullptr);
 
-/// That a file has the tensors of adapters (LoRA) or of layers that have them, with one that shows it and what to do;
-/// empty for none.
+/// The refusal of a file with tensors of adapters (LoRA) or of layers that have them, with one such tensor and what to
+/// do; empty for none.
 std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors);
 
 }  // namespace eigenscope

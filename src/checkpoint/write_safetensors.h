@@ -1,4 +1,4 @@
-// Writes .safetensors files, and files that are never seen half written.
+// Writes .safetensors files.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace eigenscope {
 
-/// Numbers of the tensors in a file.
+/// Type of all numbers in a file.
 enum class TensorFormat { f32, f16, bf16 };
 
 /// A tensor to be written: `values` row-major, as many as the shape has.

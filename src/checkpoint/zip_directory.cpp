@@ -44,7 +44,7 @@ struct Place {
   std::uint64_t offset, size;
 };
 
-/// Of the directory, from the record at the end of the archive.
+/// The place of the directory, from the record at the end of the archive.
 Place directory_of(ByteSource& archive) {
   const std::uint64_t count = std::min<std::uint64_t>(archive.size(), kEndBytes + kLongestComment);
   const std::string tail = archive.text_at(archive.size() - count, count);
@@ -108,9 +108,9 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> archive) : archive_(std::
 }
 
 std::uint64_t ZipDirectory::begin_of(const std::string& name) const {
-  const auto found = files_.find(name);
-  if (found == files_.end()) refuse_item(name, "it must be in " + archive_->name());
-  const File& file = found->second;
+  const auto entry = files_.find(name);
+  if (entry == files_.end()) refuse_item(name, "it must be in " + archive_->name());
+  const File& file = entry->second;
   if (file.is_encrypted) refuse_item(name, "it must not be encrypted in " + archive_->name());
   if (!file.is_stored)
     refuse_item(name, "it must be stored without compression in " + archive_->name());

@@ -16,7 +16,7 @@ namespace eigenscope {
 class ZipDirectory {
  public:
   struct File {
-    std::uint64_t header = 0;  ///< of the file inside the archive: offset of its local header
+    std::uint64_t header = 0;  ///< offset of the file's local header in the archive
     std::uint64_t size = 0;    ///< in bytes
     bool is_stored = false;    ///< without compression
     bool is_encrypted = false;
@@ -28,8 +28,8 @@ class ZipDirectory {
   const std::map<std::string, File>& files() const noexcept { return files_; }
   const std::string& name() const noexcept { return archive_->name(); }
 
-  /// Where the bytes of a file begin. Throws FormatError when the file is compressed or encrypted, or its bytes do not
-  /// lie inside the archive.
+  /// Offset in the archive of a file's first byte. Throws FormatError when the file is compressed or encrypted, or its
+  /// bytes do not lie inside the archive.
   std::uint64_t begin_of(const std::string& name) const;
   /// Fills `out` with bytes of a file at `begin`, from begin_of, onwards.
   void read(std::uint64_t begin, std::span<std::byte> out) const { archive_->read(begin, out); }

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kIntervals = 10;  // intervals of passages by largest weight, ascending
+constexpr int kIntervals = 10;           // intervals of passages by largest weight, ascending
 constexpr std::size_t kOfInterval = 20;  // the most passages of one
 constexpr std::size_t kOfRow = 8;        // the most weights of a query
 constexpr float kLeastWeight = 0.005F;
@@ -37,7 +37,7 @@ struct SparseWeights {
   std::size_t passage = 0, length = 0;
   std::vector<std::size_t> places;
   std::vector<double> weights;
-  double largest = 0;  ///< largest weight, without the first key and the query itself, as in HeadVis
+  double largest = 0;  ///< largest weight without the first key and the query, as in HeadVis
 };
 
 SparseWeights sparse_of(const float* weights, std::size_t length) {

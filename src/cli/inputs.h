@@ -1,4 +1,4 @@
-// Texts and pictures from what a person types.
+// Reads the texts and pictures that options name.
 #pragma once
 
 #include <Eigen/Core>
@@ -31,8 +31,8 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
   }
 }
 
-/// The texts of a training run. `validation` is the path of its own validation text; empty for the last tenth
-/// of that at `text`. Throws as tokenized_text and tokenized_texts do, and FormatError ("text", "validation")
+/// The texts of a training run. `validation` is the path of a separate validation text; empty for the last
+/// tenth of the text at `text`. Throws as tokenized_text and tokenized_texts do, and FormatError ("text", "validation")
 /// for a file that cannot be read.
 Text read_training_text(const std::string& text, const std::string& validation,
                         const std::string& tokenizer, Eigen::Index min_count);

@@ -48,14 +48,14 @@ class JsonResult : public ResultFields {
 };
 
 /// The arrays of a result as columns: one row for each place of the array with the most dimensions, and
-/// with it the arrays that have one of its dimensions. A dimension has a column of its own where no array is
-/// called like it. A matrix whose rows and columns have no names is written as it stands, without a header.
+/// with it the arrays that have one of its dimensions. A dimension that no array is named after adds a column with its
+/// index. A matrix whose rows and columns have no names is written as it stands, without a header.
 /// Arrays of objects in the result have the object's name before theirs; those of its lists are left out.
 class ArrayColumns final : public ResultFields {
  public:
   /// Whether there is a column.
   bool any() const { return !columns_.empty(); }
-  /// Whether there is a row of more than a list of texts.
+  /// True if there is a row, and the largest array is not a list of texts.
   bool any_row() const;
   void write(std::ostream& out) const;
 
@@ -83,7 +83,7 @@ class ArrayColumns final : public ResultFields {
     std::vector<Dimension> shape;
     std::vector<Json> values;
 
-    /// Whether its entries have the places of an array of that shape.
+    /// True if the dimensions have the same names.
     bool has_dimensions(const std::vector<Dimension>& other) const;
   };
   bool names(const Dimension& dimension) const;
@@ -100,8 +100,8 @@ Json json_of(const Job& job);
 Json described(const Job& job);
 
 /// Writes a result to `out`; as CSV its arrays, or, where they have no row, the list of the operation, or, where it has
-/// neither, its numbers and texts as one row. The JSON of a job that failed begins with `error`, the message; the CSV has
-/// its finished rows alone.
+/// neither, its numbers and texts as one row. The JSON of a job that failed begins with `error`, the message; the CSV
+/// has its finished rows alone.
 void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv,
                   std::string_view error = {});
 

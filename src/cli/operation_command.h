@@ -23,7 +23,7 @@ class TypedFields {
   void add_to(CLI::App& app, const Operation& operation) { add_to(app, operation.describe_input); }
   /// Gives an option a text, unless the user wrote one. False where there is no such option.
   bool give(const std::string& name, std::string text);
-  /// Whether the user wrote the option, be it with an empty text, or it was given.
+  /// True if the user wrote the option, even with an empty text, or give() set it.
   bool given(const std::string& name) const;
   /// The text of an option that is given.
   const std::string& text(const std::string& name) const { return typed_.at(name).text; }
@@ -46,9 +46,9 @@ class TypedFields {
  private:
   struct Typed {
     std::string text;
-    std::vector<std::string> paths;  // of pictures
+    std::vector<std::string> paths;  // picture files
     bool flag = false;
-    bool is_given = false;  // by give()
+    bool is_given = false;  // set by give()
     CLI::Option* option = nullptr;
   };
   std::map<std::string, Typed> typed_;
@@ -59,7 +59,7 @@ std::string meaning_of(const InputField& field);
 /// The help of an option: "meaning (range; default)".
 std::string help_of(const InputField& field);
 
-/// Whether the input has a field that is read from there.
+/// True if the input has a field that is read from `source`.
 bool reads_from(const Operation& operation, FieldSource source);
 
 /// Runs a job to its end, and shows how far it is where a person is watching.

@@ -12,8 +12,8 @@ namespace eigenscope::cli {
 
 /// "--name-with-dashes".
 std::string option_name(std::string_view name);
-/// For every option whose value is a path or a name: an empty text, such as that of a shell variable that is not set,
-/// is refused with InvalidArgument. It never means that the option was not given.
+/// Makes the option throw InvalidArgument for an empty text, such as that of an unset shell variable; used for every
+/// option whose value is a path or a name.
 CLI::Option* refuse_empty(CLI::Option* option);
 /// The items of a list with commas. Throws InvalidArgument (`name`) for one that is there twice.
 std::vector<std::string> distinct_items(const std::string& name, const std::string& list);

@@ -34,7 +34,7 @@ class Progress {
   }
 
  private:
-  /// `share` is of the work since this began.
+  /// `share`, in [0, 1], is of the work since construction.
   void show(double done, double all, const char* noun, double share) const {
     if (!watched_) return;
     std::fprintf(stderr, "\r\033[K%.0f of %.0f %s", done, all, noun);

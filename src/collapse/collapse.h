@@ -28,7 +28,7 @@ enum class LayerMeasure {
   effective_rank,   ///< exp of the entropy of the normalized singular values
   cosine,           ///< mean cosine of pairs of tokens
   entropy,          ///< entropy over the log of the visible keys: mean over queries and heads
-  entropy_minimum,  ///< the same: minimum over queries and heads; 0 is entropy collapse
+  entropy_minimum,  ///< minimum of that entropy over queries and heads; 0 is entropy collapse
   entropy_bound,  ///< lower bound of `entropy` that ||W||_F and the tokens imply: entropy_lower_bound
                   ///< at ||W||_F ||x_q|| ||X - mean 1^T||_2 / lambda, since softmax does not see a
                   ///< shift; only for the exact softmax over all visible keys
@@ -55,7 +55,7 @@ inline constexpr std::array kLayerMeasures{
     Choice{"localization",
            "localization index of p(1-p) over the visible keys, mean over queries"}};
 
-/// Which layers are measured.
+/// Measured layers.
 enum class MeasuredLayers {
   all,   ///< the input as layer 0, then every layer
   last,  ///< the output of the stack alone
@@ -63,7 +63,7 @@ enum class MeasuredLayers {
 inline constexpr std::array kMeasuredLayersNames{Choice{"all", "input and every layer"},
                                                  Choice{"last", "last layer"}};
 
-/// Which of a seed's endless row of stacks are run: a part of them for each of several workers.
+/// Range of the numbered stacks of a seed; several workers run a part each.
 struct StackRange {
   Eigen::Index count = 8;
   Eigen::Index first = 0;
@@ -126,9 +126,9 @@ class Collapse {
   Eigen::Index rows_;
   std::vector<PointState> states_;
   Eigen::Index done_ = 0;
-  std::optional<StackDraw> draw_;  // of the present sample
+  std::optional<StackDraw> draw_;  // draw of the present sample
   std::uint64_t draw_sample_ = 0;
-  Eigen::MatrixXd tokens_;  // of the present stack
+  Eigen::MatrixXd tokens_;  // tokens of the present stack
 };
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// How alike the tokens of a layer have become.
+// Measures of the similarity of the tokens of a layer.
 #pragma once
 
 #include <Eigen/Core>

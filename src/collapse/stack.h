@@ -46,12 +46,12 @@ Eigen::MatrixXd stack_tokens(const StackSettings& settings, std::uint64_t sample
 
 /// The states and attention of one layer.
 struct LayerTrace {
-  Eigen::MatrixXd normalized;              ///< d x T: what attention read
+  Eigen::MatrixXd normalized;              ///< d x T: input of attention
   std::vector<Eigen::MatrixXd> attention;  ///< T x T a head, column = query
   Eigen::MatrixXd tokens;                  ///< d x T: the layer's output
 };
 
-/// One block: X <- residual_weight X + sum over heads of their values' averages, then the MLP in the same way;
+/// Runs one block: X <- residual_weight X + sum over heads of their values' averages, then the MLP in the same way;
 /// normalization before (pre) or after (post) each. `spectrum` scales the draw's C and Z.
 LayerTrace run_layer(const StackSettings& settings, const LayerDraw& draw,
                      const EnsembleWeights& spectrum, const Eigen::MatrixXd& tokens);

@@ -9,7 +9,7 @@
 
 namespace eigenscope {
 
-/// One layer of a stack of T tokens, seen from the plane of the first two principal axes of its tokens.
+/// A layer of a stack of T tokens, projected to the plane of the first two principal axes of its tokens.
 struct PlaneLayer {
   /// 2 x T: coordinates of the tokens minus their mean, scaled so that their root mean square distance from the
   /// origin is `residual`. NaN where a token is not finite or all are 0.

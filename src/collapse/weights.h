@@ -28,25 +28,24 @@ inline constexpr std::array kValueNames{
     Choice{"identity", "identity"}, Choice{"negative", "minus identity"},
     Choice{"orthogonal", "orthogonal"}, Choice{"gaussian", "Gaussian"}, Choice{"shear", "shear"}};
 
-/// How the weights of every layer are drawn.
+/// Distribution of the weights of every layer.
 struct WeightSettings {
-  EnsembleSettings ensemble;  ///< of W_QK; its width is d, its seed the seed of everything
-  Eigen::Index heads =
-      1;  ///< divides d; each reads a W_QK of its own and moves d/heads coordinates
+  EnsembleSettings ensemble;  ///< ensemble of W_QK; its width is d, its seed that of all draws
+  Eigen::Index heads = 1;     ///< divides d; each has its W_QK and moves d/heads coordinates
   ValueKind values = ValueKind::orthogonal;
   double shear = 8;      ///< w, only for `shear`
   double mlp_ratio = 0;  ///< hidden width of the ReLU layer over d, 0 for none
   bool shared = false;   ///< the same weights in every layer, else fresh ones
 };
 
-/// The width d of an ensemble, which a list of eigenvalues says by its length.
+/// The width d of an ensemble, which for a list of eigenvalues is its length.
 Eigen::Index width_of(const EnsembleSettings& ensemble);
 
 /// Throws InvalidArgument: "heads" (out of range, or no divisor of the width), "shear", "mlp_ratio", and what
 /// the ensemble refuses.
 void check_weights(const WeightSettings& settings);
 
-/// One layer's weights but for mean and variance of the eigenspectrum: W_QK = c C + s Z (Ensemble), so
+/// Weights of a layer up to mean and variance of the eigenspectrum: W_QK = c C + s Z (Ensemble), so
 /// that one draw serves every mean and variance.
 struct LayerDraw {
   std::vector<Eigen::MatrixXd> centre;  ///< C, d x d a head; empty matrices mean the identity

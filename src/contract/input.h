@@ -6,9 +6,9 @@
 //     f.choice("measure", in.measure, kMeasures, "measure that is predicted");
 //   }
 //
-// Whoever has values (the command line, JavaScript) or wants to know the fields (help, schema, the check
-// of one typed value) is an InputFields that this function visits. A number's range, default and meaning
-// are those of its parameter. A choice's names are its table's.
+// A reader of values (the command line, JavaScript) or of the fields themselves (help, schema, the check
+// of one typed value) is an InputFields, to which this function passes every field. A number's range, default and
+// meaning are those of its parameter. A choice's names are its table's.
 #pragma once
 
 #include <Eigen/Core>
@@ -46,7 +46,7 @@ enum class FieldKind {
 /// Lists of numbers and files that may be absent are empty; an absent file is null.
 using File = std::shared_ptr<ByteSource>;
 
-/// Where the command line takes the content of a field from. The page gives every field by its name.
+/// Source of the content of a field on the command line. The page gives every field by its name.
 enum class FieldSource {
   option,          ///< an option of the field's name
   text_option,     ///< an option of the field's name, which has the published text as default
@@ -76,13 +76,13 @@ struct InputField {
   /// The value of a number, a choice (its index) or a flag.
   std::function<void(double value)> set = {};
   std::function<double()> get = {};
-  const Parameter* parameter = nullptr;  ///< of number and numbers
+  const Parameter* parameter = nullptr;  ///< range and default of number and numbers
   /// A number without a value is allowed; `note` describes its default.
   bool optional = false;
-  /// Default of a number; NaN for the parameter's.
+  /// Default of a number that replaces the parameter's; NaN for none.
   double default_override = std::numeric_limits<double>::quiet_NaN();
   Choices names = {};
-  Help meaning = {};  ///< of a number only where it is not the parameter's
+  Help meaning = {};  ///< for a number only where it is not the parameter's
   Help note = {};     ///< the default in words, where it is no value
   FieldSource source = FieldSource::option;
 
@@ -101,8 +101,8 @@ class InputFields {
  public:
   virtual ~InputFields() = default;
   virtual void visit(const InputField& field) = 0;
-  /// Two ways to give the same value: whoever gives `name` must not give `other`. Only the command line knows
-  /// what was given.
+  /// `name` and `other` are two ways to give one value, of which at most one may be given. Only the command line
+  /// checks this, since it alone knows what was given.
   virtual void excludes(const char* /*name*/, const char* /*other*/) {}
   /// `name` is of no use without `other`.
   virtual void needs(const char* /*name*/, const char* /*other*/) {}
@@ -115,14 +115,15 @@ class InputFields {
   void number(const Parameter& parameter, Number& at, Help meaning = {}) {
     visit_number(parameter.name.data(), parameter, at, kNone, meaning, {});
   }
-  /// With range and default of the parameter and a name of its own.
+  /// A number with range and default of the parameter, under another name.
   template <class Number>
   void number_as(const Parameter& parameter, const char* name, Number& at, Help meaning) {
     visit_number(name, parameter, at, kNone, meaning, {});
   }
-  /// With a default of the operation's own.
+  /// A number with `default_override` as its default.
   template <class Number>
-  void number_from(double default_override, const Parameter& parameter, Number& at, Help meaning = {}) {
+  void number_from(double default_override, const Parameter& parameter, Number& at,
+                   Help meaning = {}) {
     visit_number(parameter.name.data(), parameter, at, default_override, meaning, {});
   }
   /// An optional number whose default is described in words.

@@ -17,7 +17,7 @@ namespace eigenscope {
 struct Partition {
   static constexpr int kAll = -1;
   int number = kAll;  ///< from 0 to Operation::partitions - 1
-  /// Job::partial_result of all partitions in their order: then no work of them is left.
+  /// Job::partial_result of all partitions in their order, for the last job, when all partitions are done.
   std::vector<std::vector<std::byte>> results = {};
 };
 
@@ -46,7 +46,7 @@ class Job {
 };
 
 struct Operation {
-  const char* name;  ///< of the command and the page's job
+  const char* name;  ///< name of the command and of the page's job
   Help meaning;
   Help example;  ///< lines of the command line
   /// The list of the result whose objects are the rows of its CSV, where it has no arrays beside its
@@ -58,8 +58,8 @@ struct Operation {
   std::unique_ptr<Job> (*make)(InputFields& fields, const Partition& partition);
   /// Number of partitions of the work.
   int partitions = 1;
-  /// A last job makes the result from those of the partitions. Else the lists of the result are theirs, one after
-  /// another, and its numbers are sums.
+  /// True if a last job makes the result from those of the partitions. Otherwise the result has the partitions' lists,
+  /// one after another, and the sums of their numbers.
   bool joins = false;
 
   std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
@@ -77,14 +77,14 @@ void for_each_field(const Operation& operation, const Visit& visit) {
   operation.describe_input(fields);
 }
 
-/// Refuses `text` for one field of an operation, in the words of a run with it. Throws InvalidArgument
+/// Checks `text` for one field of an operation, with the error messages of a run. Throws InvalidArgument
 /// naming the field, also when the operation has none of this name.
 void check_text(const Operation& operation, const std::string& field, const std::string& text);
 
 /// `Computation` is made from a const Input&, has advance(work), progress() and result(), whose type a function
 /// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. It may have
 /// parts() and revision(). Where it divides its work it has kPartitions and is made from a const Input& and a const
-/// Partition&; with partial_result() it joins what the partitions have found.
+/// Partition&; with partial_result() it joins the results of the partitions.
 template <class Input, class Computation>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
@@ -159,7 +159,8 @@ class OneShotJob<compute> {
   bool done_ = false;
 };
 
-/// For computations that have advance(steps), work_per_step(), steps_done() and steps_wanted().
+/// Advances a computation that has advance(steps), work_per_step(), steps_done() and steps_wanted() by about `work`
+/// multiply-adds; true when it is done.
 template <class Steps>
 bool advance_by_work(Steps& steps, double work) {
   return steps.advance(1 + static_cast<Eigen::Index>(work / steps.work_per_step()));

@@ -5,9 +5,9 @@
 //     out.number("localization", result.localization, "localization index");
 //   }
 //
-// Whoever wants values (JSON, JavaScript) or the fields themselves (schema, TypeScript) is a ResultFields
-// that this function visits. A NaN is null in JSON,
-// and in JavaScript where the number is declared nullable.
+// A reader of values (JSON, JavaScript) or of the fields themselves (schema, TypeScript) is a ResultFields, to
+// which this function passes every field. A NaN is null in JSON, and in JavaScript where the number is declared
+// nullable.
 #pragma once
 
 #include <Eigen/Core>
@@ -27,7 +27,7 @@
 
 namespace eigenscope {
 
-/// A dimension of an array; the name is that of its index, which begins at `first`: of layers and heads at 0.
+/// A dimension of an array; the name is that of its index, which begins at `first`, 0 for layers and heads.
 struct Dimension {
   const char* name;
   Eigen::Index size;
@@ -49,7 +49,7 @@ struct ArrayView {
       std::variant<const double*, const float*, const std::complex<double>*, const std::uint8_t*>;
 
   Element element;
-  Data data;  ///< of the type that `element` names
+  Data data;  ///< type as `element` names it
   std::size_t size;
   std::span<const Dimension> shape;
   Choices names = {};
@@ -66,7 +66,7 @@ class ResultFields {
   virtual void choice(const char* name, std::size_t value, Choices names, Help meaning) = 0;
   virtual void texts(const char* name, std::span<const std::string> values, Dimension dimension,
                      Help meaning) = 0;
-  /// Any bytes, such as a file or a text that need not be UTF-8. `nullable` where none are null.
+  /// Any bytes, such as a file or a text that need not be UTF-8. With `nullable` no bytes are null.
   virtual void bytes(const char* name, std::span<const std::byte> value, bool nullable,
                      Help meaning) = 0;
 

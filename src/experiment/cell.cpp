@@ -23,7 +23,7 @@ constexpr const char* kValidation = "validation";
 // Key of a result with the fingerprint of the text; earlier results have none.
 constexpr const char* kText = "text_fingerprint";
 
-// Between layers the measures mean something else than for the run.
+// Layer measures of which a row has the mean over layers; the others share their names with measures of the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 
 // Measures of the last layer, if there is one.

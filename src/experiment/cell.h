@@ -1,4 +1,4 @@
-// One cell of a grid: run, kept on the disk, read again.
+// Cells of a grid: trained, stored on disk, read again.
 #pragma once
 
 #include <functional>
@@ -32,11 +32,12 @@ class CellFolder {
   /// Makes the folder. Throws FormatError naming what cannot be made.
   explicit CellFolder(std::string path);
 
-  /// The result of a finished cell; nothing when it has none. `text`: the fingerprint of what it was trained on, empty
-  /// where any is right. Throws FormatError when the file is of other settings or of another text, or cannot be read.
+  /// The result of a finished cell; nothing when it has none. `text`: the fingerprint of the text that it was trained
+  /// on, empty to accept any. Throws FormatError when the file is of other settings or of another text, or cannot be
+  /// read.
   std::optional<OrderedJson> result(const Grid& grid, const GridCell& cell,
                                     const std::string& text) const;
-  /// The fingerprint of what a result was trained on; empty in results that have none.
+  /// The fingerprint of the text that a result was trained on; empty in results that have none.
   static std::string text_of(const OrderedJson& result);
 
   /// Trains the cell to its end from where its files are. `pause(progress)` is called after each piece

@@ -1,4 +1,4 @@
-// An experiment as a file: every training run of it is one cell of a grid.
+// An experiment as a grid file: every training run is a cell of the grid.
 #pragma once
 
 #include <cmath>
@@ -22,10 +22,10 @@ inline OrderedJson finite(double value) {
   return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
 }
 
-/// One training run.
+/// A training run of the grid.
 struct GridCell {
-  std::string id;  ///< "alpha=0.5,norm=pre,seed=3": the axes' labels; a file name
-  std::vector<std::pair<std::string, std::string>> axes;  ///< name and label, the grid's order
+  std::string id;  ///< the axes' labels, "alpha=0.5,norm=pre,seed=3"; a file name
+  std::vector<std::pair<std::string, std::string>> axes;  ///< name and label, in the grid's order
   std::uint64_t seed = 1;
   TrainSettings settings;  ///< without the vocabulary, which is the text's
 };
@@ -48,7 +48,7 @@ Grid parse_grid(const std::string& json);
 OrderedJson changed_settings(const TrainSettings& settings);
 
 /// Throws InvalidArgument naming a key of `object` that is not among `known`. `where` stands before the
-/// key; `file` is what the object is of, such as "a grid file".
+/// key in the message; `file` names the owner of the object, such as "a grid file".
 void check_keys(const std::string& where, const OrderedJson& object, const char* file,
                 std::initializer_list<std::string_view> known);
 

@@ -23,7 +23,7 @@ std::uint64_t size_of(std::ifstream& stream, const std::string& path) {
   return static_cast<std::uint64_t>(end);
 }
 
-/// With the reason of the system's last error.
+/// Throws FormatError with the reason in errno.
 [[noreturn]] void refuse_unreadable(const std::string& path) {
   const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
   throw FormatError(path, "it must be a file that can be opened for reading" + reason);

@@ -96,7 +96,7 @@ const Signature* signature_of(const std::array<Signature, Count>& signatures,
   return place == signatures.end() ? nullptr : &*place;
 }
 
-/// Empty where the text does not begin as a stand-in does.
+/// The message for a text that begins as a stand-in does; empty for others.
 std::string stand_in(std::string_view text) {
   const Signature* signature = signature_of(kStandIns, text);
   if (signature == nullptr) return "";

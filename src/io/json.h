@@ -11,8 +11,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 // Parser and writer are compiled once, in json.cpp: each copy takes seconds.
 
-/// The value of a text; one that is neither an object nor anything else (`is_discarded`) where the text is
-/// not JSON.
+/// The value of a text; a discarded one (`is_discarded`) where the text is not JSON.
 OrderedJson read_json(const std::string& text);
 /// The value of the text of `item`, a file or a field. Throws FormatError naming it, with line and column (counted in
 /// bytes, from 1), where the text is not JSON, and for a key that an object has twice.

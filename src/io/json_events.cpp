@@ -16,7 +16,7 @@ using std::literals::operator""sv;
 /// Python's spellings of numbers that JSON lacks, by the place of each among all numbers of a text.
 using PythonNumbers = std::map<std::size_t, std::string_view>;
 
-/// Takes them out of `text`: a zero and spaces stand in their places, so that all others keep theirs.
+/// Sets `plain` to `text` with a zero and spaces in place of Python's numbers, so that no other byte moves.
 PythonNumbers take_python_numbers(std::string_view text, std::string& plain) {
   constexpr std::array kSpellings{"NaN"sv, "Infinity"sv, "-Infinity"sv};
   constexpr std::string_view kWord =
@@ -83,7 +83,7 @@ class Adapter {
   }
   [[noreturn]] bool parse_error(std::size_t position, const std::string&,
                                 const nlohmann::detail::exception&) {
-    // The parser's own words quote the input raw, so only the place is passed on.
+    // The parser's message quotes the input raw, so only the position is passed on.
     refuse_json(text_, item_, position);
   }
 
@@ -151,7 +151,7 @@ std::string shown_name(std::string_view name) {
   std::size_t length = name.size();
   if (length > kLongest) {
     length = kLongest;
-    // Not inside a character: 10xxxxxx bytes continue one.
+    // Do not cut inside a character: 10xxxxxx bytes continue one.
     while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0u) == 0x80u) --length;
   }
   std::string shown(name.substr(0, length));

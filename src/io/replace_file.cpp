@@ -21,8 +21,8 @@ constexpr std::size_t kDigits = 8;
   throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
 }
 
-// A file of nobody else's beside `path`. Processes of several machines or containers that share a folder may
-// have the same number, so that the name is drawn, and one that is taken is drawn anew.
+// A new file beside `path`. Its name is random, and drawn again where it is taken: processes of several machines or
+// containers that share a folder may have the same process id.
 struct Beside {
   std::string path;
   int file;
@@ -61,7 +61,7 @@ void write_to_stream(const std::string& path, std::span<const std::byte> bytes) 
   ::close(file);
 }
 
-// Where a symbolic link leads, so that the file is replaced and not the link.
+// The target of a symbolic link, so that the file is replaced and not the link.
 std::string target_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;

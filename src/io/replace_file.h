@@ -1,4 +1,4 @@
-// Files that are whole or not there.
+// Atomic replacement of files.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace eigenscope {
 
-/// Writes to `path + ".new-" + 8 hexadecimal digits`, a name that no other writer has, onto the disk, and renames
-/// that: whoever looks finds the old file or the new one, whenever this process ends and whoever else writes the
-/// same. Only a killed process leaves the file beside it, which nobody reads (replaced_name). Throws FormatError naming
-/// the path and the reason (a full disk); then the old file stays. A symbolic link is followed; a pipe or a device is
-/// written to.
+/// Replaces the file at `path` atomically: writes `path + ".new-" + 8 hexadecimal digits`, a name that no other writer
+/// has, to the disk and renames it. Readers find the old file or the new one, even if this process ends early or others
+/// write the same path. Only a killed process leaves the temporary file, which nobody reads (replaced_name). Throws
+/// FormatError naming the path and the reason (a full disk); then the old file stays. A symbolic link is followed; a
+/// pipe or a device is written to.
 void replace_file(const std::string& path, std::span<const std::byte> bytes);
 void replace_file(const std::string& path, const std::string& text);
 

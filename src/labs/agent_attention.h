@@ -1,4 +1,4 @@
-// Does attention make an agent robust to irrelevant features: policies that learn an expert's actions, over the
+// Robustness of attention to irrelevant features: accuracy of policies that learn an expert's actions, over the
 // number and the scale of distractors (Bramlage and Cortese, 2020, arXiv:2007.04862).
 #pragma once
 
@@ -23,7 +23,7 @@ struct Demonstrations {
   std::vector<TokenId> actions;
 };
 
-/// How a policy learns the expert's actions.
+/// Training signal of a policy that learns the expert's actions.
 enum class AgentLearning {
   imitation,  ///< cross-entropy with the expert's action
   policy_gradient  ///< REINFORCE: the reward is 1 if an action drawn from the policy is the expert's, else 0
@@ -64,7 +64,7 @@ struct AgentAttentionSettings {
   Eigen::Index demonstrations = 1000;
   double distractor_scale = 1, sparsity = 0.003;
   AgentLearning learning = AgentLearning::imitation;
-  AgentSlots slots = AgentSlots::fixed;  ///< of policies without tokens: tokens have no order
+  AgentSlots slots = AgentSlots::fixed;  ///< only for policies without tokens: tokens have no order
   Eigen::Index feature_width = 16, steps = 600, trainings = 5;
   std::uint64_t seed = 1;
 };
@@ -72,7 +72,7 @@ struct AgentAttentionSettings {
 /// Permutes the entries of each observation.
 void shuffle_slots(Matrix<float>& observations, std::uint64_t seed, std::uint64_t stream);
 
-/// One kind of policy and number of distractors after the last step, on fresh observations.
+/// Means for a kind of policy and a number of distractors after the last step, on fresh observations.
 struct AgentAttentionRow {
   PolicyKind policy = PolicyKind::attention;
   Eigen::Index distractors = 0;
@@ -97,9 +97,8 @@ class AgentAttention {
   const AgentAttentionSettings& settings() const { return settings_; }
   /// The rows; a scale other than 1 only has rows with the largest number of distractors.
   std::vector<AgentAttentionRow> rows() const;
-  /// For each number of distractors D: the share of the squared entries of the four leading eigenvectors of the
-  /// symmetric part of U^T W_QK U that lies on the four relevant features. That of a random direction is
-  /// 4/(4 + D).
+  /// Share of the squared entries of the four leading eigenvectors of the symmetric part of U^T W_QK U that lies on the
+  /// four relevant features, for each number of distractors D. A random direction has the share 4/(4 + D).
   std::vector<Estimate> eigenvector_shares() const;
   /// Share of the most frequent action of the expert on fresh observations.
   Estimate most_frequent() const;
@@ -107,7 +106,7 @@ class AgentAttention {
  private:
   using Index = Eigen::Index;
 
-  /// On fresh observations, whose distractors have a scale.
+  /// Measures on fresh observations with one scale of the distractors.
   struct Fresh {
     double accuracy = 0, relevant_share = 0;
   };
@@ -135,7 +134,7 @@ class AgentAttention {
 
   AgentAttentionSettings settings_;
   PairedTrainings<Run, Measures> runs_;  // points are numbers of distractors, kinds are policies
-  Demonstrations demonstrations_;        // of the present run
+  Demonstrations demonstrations_;        // for the present run
 };
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// Which entries of the attention matrix matter: distances between query and key that trained language models are
+// Importance of the entries of the attention matrix: distances between query and key that trained language models are
 // evaluated or trained without, and a learned mask over them (Shi et al., 2021, arXiv:2102.12871).
 #pragma once
 
@@ -18,14 +18,14 @@ namespace eigenscope {
 /// A distance k = |query - key|; the diagonal has k = 0. Losses are in bits per predicted token.
 struct EntryRow {
   Eigen::Index distance = 0;
-  double entries = 0;  ///< of an attention row, on average
-  /// Loss that models trained with all entries gain when no head sees the keys at this distance; the other weights of
-  /// a row still add up to 1.
+  double entries = 0;  ///< entries at this distance, mean over attention rows
+  /// Loss that is added to models trained with all entries when no head sees the keys at this distance; the other
+  /// weights of a row still add up to 1.
   Estimate ablated;
-  Estimate over_diagonal;  ///< the same minus that of the diagonal
+  Estimate over_diagonal;  ///< `ablated` minus that of the diagonal
   /// Loss of models trained without the distance minus that of the model with the same seed.
   Estimate trained;
-  Eigen::Index trainings = 0;  ///< pairs of these
+  Eigen::Index trainings = 0;  ///< pairs of models in `trained`
 };
 
 /// A distance in the masks that were learned with a penalty: probability that it is kept, mean and standard error
@@ -39,7 +39,7 @@ struct LearnedDistance {
 
 /// Distances that models trained with all entries are evaluated with.
 enum class KeptDistances {
-  learned,  ///< those whose learned probability is at least 1/2, for the same seed
+  learned,  ///< distances whose learned probability is at least 1/2, for the same seed
   nearest,  ///< control: from the diagonal on, up to as many entries
   random,   ///< control: as many entries at random distances
 };
@@ -47,9 +47,9 @@ inline constexpr std::array kKeptDistancesNames{Choice{"learned", "learned mask"
                                                 Choice{"nearest", "nearest keys"},
                                                 Choice{"random", "random distances"}};
 struct MaskRow {
-  double penalty = 0;  ///< of the learned mask
+  double penalty = 0;  ///< nats for each kept entry, of the learned mask
   KeptDistances kept = KeptDistances::learned;
-  double entries = 0;  ///< of an attention row that remain, mean over models
+  double entries = 0;  ///< remaining entries of an attention row, mean over models
   Estimate added;      ///< loss minus that with all entries
   /// Loss of the models that learned the mask minus that of the model with the same seed; for `learned` only.
   Estimate trained;
@@ -77,8 +77,8 @@ class AttentionEntries {
   bool advance(double work);
   double progress() const;
 
-  Eigen::Index models() const;  ///< trained with all entries
-  Estimate loss() const;        ///< of these that are done, bits per predicted token
+  Eigen::Index models() const;  ///< number of models trained with all entries
+  Estimate loss() const;        ///< mean over those that are done, bits per predicted token
   /// The distances that are evaluated, as far as models are done with them.
   std::vector<EntryRow> rows() const;
   std::vector<LearnedDistance> learned() const;
@@ -96,10 +96,10 @@ class AttentionEntries {
 
   /// An evaluation of a model.
   struct Plan {
-    Index distance = -1;  ///< that is hidden; -1 for none
-    double penalty = -1;  ///< of the mask; -1 for none
+    Index distance = -1;  ///< hidden distance; -1 for none
+    double penalty = -1;  ///< penalty of the learned mask; -1 for none
     KeptDistances mask = KeptDistances::learned;
-    Index draw = 0;  ///< of a random mask
+    Index draw = 0;  ///< number of the random mask
     Kept kept = {};  ///< empty for all that the model keeps
 
     bool same(const Plan& other) const {
@@ -113,7 +113,7 @@ class AttentionEntries {
     std::vector<Losses> done;
     std::vector<DiagonalHead> heads;
 
-    bool is_full() const;  ///< trained with all entries
+    bool is_full() const;  ///< true if trained with all entries
     /// Losses of an evaluation that is done, or null.
     const Losses* losses(const Plan& plan) const;
   };
@@ -132,19 +132,20 @@ class AttentionEntries {
 
   /// Loss of one evaluation minus that of another one, of the models that are done with both: models x passages.
   Eigen::MatrixXd added(const Plan& plan, const Plan& to) const;
-  /// For the other models for which `kind` holds: loss minus that of the model with all entries and the same seed.
+  /// Loss of the models for which `kind` holds minus that of the model with all entries and the same seed: models x
+  /// passages.
   template <class Kind>
   Eigen::MatrixXd added_in_training(const Kind& kind) const;
 
   AttentionEntriesSettings settings_;
   ModelSettings model_;
   std::vector<Index> distances_;
-  std::vector<double> penalties_;  // of learned masks
-  std::vector<Subject> subjects_;  // those with all entries first
+  std::vector<double> penalties_;  // penalties of the learned masks
+  std::vector<Subject> subjects_;  // models with all entries first
   EvaluatedPassages passages_;
   std::size_t at_ = 0;  // subject under way
-  Losses current_;      // of its evaluation under way
-  DiagonalSums sums_;   // of a model with all entries
+  Losses current_;      // losses of its evaluation under way
+  DiagonalSums sums_;   // for a model with all entries
 };
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// Whether attention to a token explains what the token is worth to the output of a trained model (Wen, Subbalakshmi and
+// Attention to a token as an explanation of its effect on the output of a trained model (Wen, Subbalakshmi and
 // Yang, 2022, arXiv:2211.07714).
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace eigenscope {
 
-/// How a token is taken away from the others.
+/// Way to remove a token for the others.
 enum class Removal {
   dropped,  ///< no other query sees it as a key, in all heads
   masked,   ///< its id becomes that of the mask token
@@ -26,12 +26,12 @@ enum class Removal {
 inline constexpr std::array kRemovalNames{Choice{"dropped", "key dropped"},
                                           Choice{"masked", "replaced by the mask token"}};
 
-/// Explanation of the worth of a token.
+/// Explanation of the change that a token's removal makes.
 enum class Explanation {
   best,             ///< attention of the head that is best in the other half of the passages
-  best_norm,        ///< the same with attention times the norm of the projected value
+  best_norm,        ///< as `best`, with attention times the norm of the projected value
   last_layer,       ///< mean attention over the heads of the last layer
-  last_layer_norm,  ///< mean over these of attention times norm
+  last_layer_norm,  ///< mean over the same heads of attention times norm
   all,              ///< mean attention over all heads
   all_norm,
   frequency,  ///< baseline: minus the log of the token's frequency in the text
@@ -49,7 +49,7 @@ inline constexpr std::array kExplanationNames{Choice{"best", "best head"},
 /// Rank correlation with what a removal changes, within passages, mean over passages.
 struct ExplanationAgreement {
   Estimate whole;
-  Estimate partial;  ///< the same at a fixed frequency
+  Estimate partial;  ///< partial correlation at a fixed frequency
   Estimate gain;     ///< `whole` minus that of the frequency
 };
 
@@ -60,8 +60,8 @@ struct ExplanationRow {
 
 struct ExplanationHead {
   Eigen::Index layer = 0, head = 0;
-  /// For each Removal the correlation of the mean attention of the other tokens, and of that times the norm of the
-  /// projected value.
+  /// By Removal: correlation of the change with the mean attention of the other tokens, and with this attention times
+  /// the norm of the projected value.
   std::array<Estimate, 2> attention, norm;
   double entropy = 0;  ///< mean_entropy()
   double sink = 0;     ///< mean attention of the other tokens to the first
@@ -104,8 +104,8 @@ class AttentionExplanation {
   Estimate agreement() const;
   /// Empty until all is done.
   const std::vector<ExplanationNull>& nulls() const { return nulls_; }
-  /// In the order of HeadTrait: rank correlation over heads of the property with the correlation of attention with the
-  /// change by a dropped key; empty until all is done.
+  /// Rank correlation over heads of each HeadTrait, in its order, with the correlation between attention and the change
+  /// by a dropped key; empty until all is done.
   const std::vector<PermutedCorrelation>& traits() const { return traits_; }
 
  private:
@@ -117,7 +117,7 @@ class AttentionExplanation {
     Eigen::VectorXd frequency, position;     ///< K
     std::array<Eigen::VectorXd, 2> changes;  ///< by Removal; empty without
     Eigen::VectorXd entropy, sink;           ///< by head
-    /// In the order of Removal: rank correlations of the rows of attention and norm with the change.
+    /// By Removal: rank correlations of the rows of attention and norm with the change.
     std::array<Eigen::VectorXd, 2> attention_correlation, norm_correlation;
   };
 
@@ -128,7 +128,7 @@ class AttentionExplanation {
   void begin_passage();
   /// Does the next step and returns its multiply-adds.
   double run_next();
-  /// Make the variants of the passage, and measure it as it is.
+  /// Visitors that make the variants of the passage, and measure the unchanged one.
   PassageVisitors visitors();
   void measure_attention(int layer, int head, const Eigen::MatrixXf& weights);
   void end_passage();
@@ -146,10 +146,10 @@ class AttentionExplanation {
   KeyRange content_;
   std::uint64_t seed_;
   std::vector<double> frequencies_;  // by id, minus the log of the share
-  std::optional<ForwardPass> pass_;  // of the passage under way
-  PassageResults current_;           // of the same
+  std::optional<ForwardPass> pass_;  // the passage under way and its variants
+  PassageResults current_;           // results of the passage under way
   Linear output_;                    // the output projection of the present layer
-  Eigen::MatrixXf values_;           // of the passage under way as it is, in the same
+  Eigen::MatrixXf values_;           // of the unchanged passage in the present layer
   std::vector<PassageResults> results_;
   std::vector<ExplanationNull> nulls_;
   std::vector<PermutedCorrelation> traits_;

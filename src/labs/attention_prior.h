@@ -1,4 +1,4 @@
-// Does a prior on the attention weights help to learn: accuracy over the number of training examples (Le et al.,
+// Effect of a prior on the attention weights: accuracy over the number of training examples (Le et al.,
 // 2022, arXiv:2205.12616).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace eigenscope {
 
-/// To which object the prior of a training example gives its weight.
+/// Object to which the prior of a training example gives its weight.
 enum class PriorKind {
   none,     ///< no penalty
   correct,  ///< the target
@@ -40,7 +40,7 @@ struct AttentionPriorSettings {
   std::uint64_t seed = 1;
 };
 
-/// One prior and number of examples; measures are those on fresh scenes after the last step.
+/// Means for a prior and a number of examples, on fresh scenes after the last step.
 struct AttentionPriorRow {
   PriorKind prior = PriorKind::none;
   Eigen::Index examples = 0;
@@ -49,7 +49,7 @@ struct AttentionPriorRow {
   Estimate gain;  ///< accuracy minus that without a prior, same examples and initial weights
   Estimate target_weight;   ///< mean attention weight on the target
   Estimate entropy;         ///< row entropy over log 6
-  Estimate mean, variance;  ///< of the eigenspectrum of W_QK over the features
+  Estimate mean, variance;  ///< moments of the eigenspectrum of W_QK over the features
 };
 
 /// Results of one training run for every prior and number of examples; means over the seeds that are done.
@@ -101,7 +101,7 @@ class AttentionPriors {
 
   AttentionPriorSettings settings_;
   PairedTrainings<Run, Measures> runs_;  // points are numbers of examples, kinds are priors
-  std::vector<Scene> examples_, fresh_;  // of the present seed
+  std::vector<Scene> examples_, fresh_;  // for the present seed
 };
 
 }  // namespace eigenscope

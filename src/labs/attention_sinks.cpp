@@ -300,7 +300,8 @@ std::vector<SinkLayer> AttentionSinks::layers() const {
   const Index heads = pass_.model().heads();
   const Seen &plain = seen_.front(), &moved = seen_.back();
   for (Index layer = 0; layer < pass_.layer(); ++layer) {
-    // Mean over passages of the weighted sum of attention to the first and to the exchanged token, each at both positions.
+    // Mean over passages of the weighted sum of attention to the first and to the exchanged token, each at both
+    // positions.
     const auto estimate = [&](double first_start, double first_middle, double other_start,
                               double other_middle) {
       return estimate_over(static_cast<std::size_t>(count_), [&](std::size_t passage) {

@@ -1,4 +1,4 @@
-// Whether the attention sink of a trained model tags the tokens that attend to it (Zhang, Khan and Papyan, 2025,
+// Tests whether the attention sink of a trained model tags the tokens that attend to it (Zhang, Khan and Papyan, 2025,
 // arXiv:2502.00919) or is a waiver, which absorbs attention without adding anything (Yan et al., 2024,
 // arXiv:2407.01601); and whether it is a sink by its token or by its position.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr Parameter kSinkThreshold{
 enum class SinkChange {
   none,
   direction,      ///< the direction of the first key minus the mean key is removed from all keys
-  random,         ///< control: a random direction of each head is
+  random,         ///< control: a random direction of each head is removed
   dropped,        ///< no other token sees the first key
   dropped_other,  ///< control: no other token sees the key of the other token
   zero_value,     ///< the first value is 0
@@ -48,7 +48,7 @@ inline constexpr std::array kSinkChangeNames{Choice{"none", "as trained"},
 struct SinkRow {
   SinkChange change = SinkChange::none;
   double sink = 0;         ///< mean attention of the other tokens to the first
-  Eigen::Index sinks = 0;  ///< heads in which it is above the threshold
+  Eigen::Index sinks = 0;  ///< heads in which `sink` is above the threshold
   double entropy = 0;      ///< mean_entropy()
   Estimate output_change;  ///< 1 - cosine with the mean token without the change, over passages
 };
@@ -57,8 +57,8 @@ struct SinkRow {
 struct SinkHead {
   Eigen::Index layer = 0, head = 0;
   Estimate sink;
-  double sink_without = 0;  ///< with the direction removed from all heads
-  double sink_random = 0;   ///< with a random direction removed
+  double sink_without = 0;  ///< `sink` with the direction removed from all heads
+  double sink_random = 0;   ///< `sink` with a random direction removed from all heads
   double entropy = 0, entropy_without = 0;
   Estimate value_norm;  ///< norm of the first token's value over the mean norm of the content's
   /// Share of the variance of the head's outputs over tokens along the first token's value, and along a content
@@ -74,7 +74,7 @@ struct SinkHead {
 struct SinkLayer {
   Eigen::Index layer = 0;
   Estimate first_at_start, first_in_middle;  ///< to the first token
-  Estimate other_at_start, other_in_middle;  ///< to the one that it is exchanged with
+  Estimate other_at_start, other_in_middle;  ///< to the token that it is exchanged with
   Estimate position;  ///< attention at the start minus that in the middle, mean over both tokens
   Estimate token;  ///< attention to the first token minus that to the other, mean over both places
 };
@@ -88,7 +88,7 @@ struct AttentionSinksSettings {
 /// passages.
 class AttentionSinks {
  public:
-  /// As many passages for the directions as are measured, all of one length. Throws as content_of and ForwardPass do,
+  /// `directions` and `measured` have as many passages, all of one length. Throws as content_of and ForwardPass do,
   /// and InvalidArgument ("sink_threshold").
   AttentionSinks(std::shared_ptr<const Transformer> model, std::vector<Passage> directions,
                  std::vector<Passage> measured, const AttentionSinksSettings& settings);
@@ -113,9 +113,9 @@ class AttentionSinks {
   using Index = Eigen::Index;
   static constexpr std::size_t kChanges = kSinkChangeNames.size();
 
-  /// Heads, layer by layer, x passages.
+  /// Means over the tokens: heads, layer by layer, x passages.
   struct Seen {
-    Eigen::MatrixXd start, middle;  ///< attention to the keys there
+    Eigen::MatrixXd start, middle;  ///< attention to the keys at these places
     Eigen::MatrixXd entropy;
   };
   /// Sums over a passage for the directions, d_h x key heads: the first token's keys, and the sum of the content's.
@@ -124,7 +124,7 @@ class AttentionSinks {
   };
   /// Attention of the trained model on a measured passage.
   struct AsTrained {
-    Eigen::MatrixXf values;    ///< as HeadTokens::values
+    Eigen::MatrixXf values;    ///< see HeadTokens::values
     Eigen::MatrixXf to_first;  ///< T x heads: the weight of the first key
   };
   /// Vectors of each head, heads x passages.
@@ -152,15 +152,15 @@ class AttentionSinks {
   Estimate over_passages(const Eigen::MatrixXd& values, Index place) const;
 
   AttentionSinksSettings settings_;
-  Index count_;  // of measured passages
+  Index count_;  // measured passages
   KeyRange content_;
   ForwardPass pass_;
   // State of the present layer:
   Linear output_;                        // the output projection
-  std::vector<KeySums> keys_;            // by passage for the directions
+  std::vector<KeySums> keys_;            // by passage of `directions`
   Eigen::MatrixXf directions_, random_;  // unit columns, d_h x key heads
   std::vector<AsTrained> trained_;       // by measured passage
-  std::array<Seen, kChanges + 1> seen_;  // the last one with the tokens exchanged
+  std::array<Seen, kChanges + 1> seen_;  // by SinkChange; the last entry with the tokens exchanged
   Written written_;
 };
 

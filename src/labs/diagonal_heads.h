@@ -15,14 +15,14 @@ namespace eigenscope {
 /// A head of a model with relative positions. Means over the rows of one half of the passages, without the first row
 /// of each; the trace is of the other half.
 struct DiagonalHead {
-  std::uint64_t seed = 0;  ///< of the training run
+  std::uint64_t seed = 0;  ///< seed of the training run
   Eigen::Index layer = 0, head = 0;
   double trace = 0;  ///< tr(W_QK Sigma)/sqrt(d_h), Sigma the covariance of tokens within a passage
-  double excess =
-      0;  ///< logit of a token with itself minus the mean with the others, without position bias
+  /// Logit of a token with itself minus the mean with the others, without position bias.
+  double excess = 0;
   double mass = 0;       ///< weight on the diagonal
   double bias_mass = 0;  ///< weight on the diagonal if all logits were their position bias
-  double predicted = 0;  ///< as bias_mass, with the trace added on the diagonal
+  double predicted = 0;  ///< bias_mass with the trace added to the logits on the diagonal
 };
 
 /// Pairs of quantities that are compared over heads.
@@ -41,8 +41,8 @@ inline constexpr std::array kDiagonalPropertyNames{
 std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> diagonal_correlations(
     const std::vector<std::vector<DiagonalHead>>& models, std::uint64_t seed);
 
-/// Mean over the heads of a model of |trace - excess| over that of |excess|, and of |predicted - mass| and
-/// |bias_mass - mass| over that of mass; mean over models.
+/// Relative errors over the heads of a model, mean over models: mean |trace - excess| over mean |excess|, and mean
+/// |predicted - mass| and mean |bias_mass - mass| over mean mass.
 struct DiagonalErrors {
   Estimate trace, predicted, bias;
 };

@@ -1,5 +1,5 @@
 // Policies that choose an action from an observation of F numbers, with their gradients: self-attention over
-// the features, and what it is compared with.
+// the features, and the policies that it is compared with.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ namespace eigenscope {
 /// Input of the hidden layer of a policy.
 enum class PolicyKind {
   attention,  ///< the sum of tokens and their self-attention, over sqrt(F)
-  uniform,  ///< as attention, with attention weights of 1/F, which leaves the sum of x_i u_i and a bias
-  gate,    ///< feature i times F softmax(g)_i, with trained numbers g
-  sparse,  ///< the features, with a penalty on the absolute weights
-  plain    ///< the features
+  uniform,    ///< attention weights of 1/F, which leaves the sum of x_i u_i and a bias
+  gate,       ///< feature i times F softmax(g)_i, with trained numbers g
+  sparse,     ///< the features, with a penalty on the absolute weights
+  plain       ///< the features
 };
 inline constexpr std::array kPolicyNames{
     Choice{"attention", "self-attention"}, Choice{"uniform", "uniform weights"},
     Choice{"gate", "static gate"}, Choice{"sparse", "perceptron, L1"},
     Choice{"plain", "perceptron"}};
 
-/// Whether the policy adds up tokens of features, so that the order of features is immaterial.
+/// True if the policy adds up tokens of features, so that the order of features is immaterial.
 constexpr bool has_tokens(PolicyKind kind) {
   return kind == PolicyKind::attention || kind == PolicyKind::uniform;
 }
@@ -68,10 +68,10 @@ class FeaturePolicy {
   Vector<Scalar>& parameters() { return parameters_; }
   const Vector<Scalar>& gradient() const { return gradient_; }
 
-  /// After forward: F numbers with the sum 1. Of attention the mean weight on each feature over queries and
-  /// observations, of a gate softmax(g), of perceptrons the squared weights of the hidden layer.
+  /// After forward: F numbers with the sum 1. Attention: mean weight on each feature over queries and
+  /// observations; gate: softmax(g); perceptrons: squared weights of the hidden layer.
   Eigen::VectorXd feature_shares() const;
-  /// F x F of self-attention: U^T W_QK U, whose entry (i, j) times x_i x_j is the part of the logit of query i and
+  /// U^T W_QK U of self-attention, F x F, whose entry (i, j) times x_i x_j is the part of the logit of query i and
   /// key j that depends on both features.
   Eigen::MatrixXd feature_logits() const;
 
@@ -102,7 +102,8 @@ class FeaturePolicy {
   PolicyShape shape_;
   Index hidden_;
   Vector<Scalar> parameters_, gradient_;
-  // With self-attention d x BF, 3d x BF, F x BF and d x BF; with uniform weights tokens_ has their sum, d x B.
+  // Shapes with self-attention: d x BF, 3d x BF, F x BF, d x BF. With uniform
+  // weights tokens_ is their sum, d x B.
   Matrix<Scalar> tokens_, fused_, weights_, attended_;
   Matrix<Scalar> read_, up_, active_, logits_;
   Matrix<Scalar> dread_, dup_, dattended_, dfused_, dtokens_;
@@ -110,8 +111,8 @@ class FeaturePolicy {
 
 // REINFORCE for one step (Williams, 1992): actions drawn from a policy, and by how much rewards exceed a baseline.
 
-/// One action for each column of logits (actions x B), with the probabilities of its softmax. Column b has the draw
-/// `first` + b of the stream.
+/// Draws an action for each column of logits (actions x B) from its softmax. Column b has draw `first` + b of the
+/// stream.
 template <class Scalar>
 std::vector<TokenId> sampled_actions(const Matrix<Scalar>& logits, std::uint64_t seed,
                                      std::uint64_t stream, std::uint64_t first);

@@ -21,7 +21,7 @@ inline constexpr Parameter kPeakWeight{"peak_weight", reals(0.1, 0.99), 0.5,
 /// Replacement of soft attention, in one head or in all.
 enum class Replacement {
   hard,     ///< the key with the largest logit
-  uniform,  ///< all visible keys alike: what the head is worth
+  uniform,  ///< equal weights on all visible keys: the head's contribution
   random,   ///< control: a random visible key
 };
 inline constexpr std::array kReplacementNames{Choice{"hard", "largest logit"},
@@ -31,7 +31,7 @@ inline constexpr std::array kReplacementNames{Choice{"hard", "largest logit"},
 /// A head of a model that was trained with softmax. Losses are in bits per token, minus that of the model, with the
 /// standard error over sequences.
 struct RetrievalHead {
-  std::uint64_t seed = 0;  ///< of the training run
+  std::uint64_t seed = 0;  ///< seed of the training run
   Eigen::Index layer = 0, head = 0;
   /// Share P(max S > c) of peaked rows among those with at least two keys: of independent normal tokens after the
   /// layer's norm, and on the text.
@@ -54,8 +54,8 @@ struct RetrievalModel {
 
 /// Rank correlations over the heads of each model, mean and standard error over models.
 struct RetrievalCorrelation {
-  Estimate cost;   ///< of P(max S > c) with the cost of hard attention
-  Estimate share;  ///< with this cost over the loss with uniform weights
+  Estimate cost;   ///< P(max S > c) with the cost of hard attention
+  Estimate share;  ///< P(max S > c) with this cost over the loss with uniform weights
   /// The correlation with the costs permuted over the heads of each model: mean and 2.5th and 97.5th percentile, and
   /// how often it is at most `share`.
   double null = 0, null_low = 0, null_high = 0, p = 0;
@@ -64,9 +64,9 @@ struct RetrievalCorrelation {
 /// Means over models, in bits per token.
 struct RetrievalLosses {
   Estimate soft;            ///< trained and read soft
-  Estimate read_hard;       ///< the same models with all heads hard, minus soft
+  Estimate read_hard;       ///< models trained soft with all heads hard, minus `soft`
   Estimate hard;            ///< trained and read hard
-  Estimate trained_hard;    ///< the same minus `soft` of the model with the same seed
+  Estimate trained_hard;    ///< `hard` minus `soft` of the model with the same seed
   Estimate hard_read_soft;  ///< trained hard with all heads soft, minus hard
 };
 
@@ -104,9 +104,9 @@ class HardRetrieval {
 
  private:
   using Index = Eigen::Index;
-  using Losses = std::vector<double>;  // of the sequences, bits per token
+  using Losses = std::vector<double>;  // by sequence, bits per token
 
-  /// A model with what is done of it. Evaluation 0 is soft; then all heads by replacement, and then by head and
+  /// A model with its evaluations so far. Evaluation 0 is soft; then all heads by replacement, and then by head and
   /// replacement where the model was trained with softmax.
   struct Subject {
     TrainedModel trained;
@@ -133,7 +133,7 @@ class HardRetrieval {
   HardRetrievalSettings settings_;
   std::vector<Subject> subjects_;
   std::size_t at_ = 0;          // subject under way
-  Losses current_;              // of its evaluation under way
+  Losses current_;              // losses of its evaluation under way
   std::vector<double> peaked_;  // peaked rows in it, by head
 };
 

@@ -15,11 +15,12 @@ namespace eigenscope {
 inline constexpr Eigen::Index kLeastContent = 4;
 
 /// The tokens between the special ones of passages of one length, without the first token of all and, in a causal
-/// model, without the last, to which no other attends. Throws InvalidArgument: "length" for fewer than kLeastContent,
-/// "passages" where there is none; FormatError for a model of which layers have no heads, or gate what these read.
+/// model, without the last token, to which no other attends. Throws InvalidArgument: "length" for fewer than
+/// kLeastContent, "passages" where there is none; FormatError for a model with layers without heads or with gated
+/// heads.
 KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model);
 
-/// Mean of weights(key, query) over the queries of other tokens that see the key, of which there must be one.
+/// Mean of weights(key, query) over the queries of other tokens that see the key, at least one.
 double received(const Eigen::MatrixXf& weights, Eigen::Index key, const LayerRules& rules);
 
 /// Mean row entropy over the log of the number of visible keys, at least two, of the rows of all tokens but the first.

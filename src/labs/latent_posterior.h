@@ -1,4 +1,4 @@
-// How localized should attention be: softmax attention as inference of a latent variable, against the exact
+// Softmax attention as inference of a latent variable, against the exact
 // posterior (Zhang et al., 2022, arXiv:2212.14852).
 #pragma once
 
@@ -53,11 +53,11 @@ struct ClassSettings {
 /// nats.
 struct ClassRow {
   double exponent = 0;
-  double variance = 0;     ///< of the eigenvalues of W, whose mean is 1
+  double variance = 0;     ///< variance of the eigenvalues of W, whose mean is 1
   Estimate loss;           ///< at temperature lambda of the posterior
   Estimate tuned_loss;     ///< at the best temperature
   Estimate entropy;        ///< row entropy over log K at the temperature of the posterior
-  Estimate shuffled_loss;  ///< the same eigenvalues in other directions
+  Estimate shuffled_loss;  ///< with the same eigenvalues in other directions
   Estimate shuffled_tuned_loss;
 };
 
@@ -66,7 +66,7 @@ class LatentClasses {
   /// Throws InvalidArgument for settings out of range.
   explicit LatentClasses(const ClassSettings& settings);
 
-  /// One draw of prototypes and tokens; true when all are done.
+  /// Does one draw of prototypes and tokens; true when all are done.
   bool advance();
   double progress() const;
   std::vector<ClassRow> rows() const;
@@ -98,15 +98,15 @@ struct ValuePoint {
   Eigen::Index length = 0;
   double temperature = 0;
   Estimate error;
-  double bias = 0, variance = 0;  ///< parts of the error: of the function, and of the noise
+  double bias = 0, variance = 0;  ///< parts of the error from the function and from the noise
 };
 
-/// At one length.
+/// Softmax attention, the posterior mean and linear attention at one length.
 struct ValueLength {
   Eigen::Index length = 0;
   double best_temperature = 0, best_error = 0;
-  Estimate posterior_error;  ///< of the exact posterior mean
-  Estimate linear_error;     ///< of linear attention, weights 2 D q.k / T
+  Estimate posterior_error;  ///< error of the exact posterior mean
+  Estimate linear_error;     ///< error of linear attention, weights 2 D q.k / T
   Estimate ratio;  ///< best_error over posterior_error, with the jackknife's error over the draws
 };
 
@@ -115,7 +115,7 @@ class LatentValues {
   /// Throws InvalidArgument for settings out of range.
   explicit LatentValues(const ValueSettings& settings);
 
-  /// One draw of keys at every length; true when all are done.
+  /// Does one draw of keys at every length; true when all are done.
   bool advance();
   double progress() const;
   std::vector<ValuePoint> points() const;
@@ -125,14 +125,14 @@ class LatentValues {
   /// the first or last one tried.
   struct Slopes {
     Estimate temperature, error, posterior;
-    Estimate ratio;  ///< of `error` over that of the posterior
+    Estimate ratio;  ///< slope of the error over that of the posterior
   };
   Slopes slopes() const;
   Eigen::Index done() const { return done_; }
 
  private:
   struct Draw {
-    std::vector<double> bias, variance;  // of each temperature
+    std::vector<double> bias, variance;  // by temperature
     double posterior, linear;
   };
   struct Best {
@@ -152,7 +152,7 @@ class LatentValues {
 
   ValueSettings settings_;
   std::vector<double> temperatures_;
-  std::vector<std::vector<Draw>> draws_;  // of each length
+  std::vector<std::vector<Draw>> draws_;  // by length
   Eigen::Index done_ = 0;
 };
 

@@ -22,15 +22,15 @@ class Lbfgs {
   using Function = std::function<double(const Eigen::VectorXd& at, Eigen::VectorXd& gradient)>;
 
   struct Limits {
-    double gradient =
-        1e-6;  ///< root mean square of the gradient's entries at which it has converged
+    /// Root mean square of the gradient's entries below which it has converged.
+    double gradient = 1e-6;
     int iterations = 500;
     Descent descent = Descent::lbfgs;
   };
 
   Lbfgs(Function function, Eigen::VectorXd start, Limits limits);
 
-  /// One iteration; true when it has converged, when no step lowers the value, or after the last iteration.
+  /// Does one iteration; true when it has converged, when no step lowers the value, or after the last iteration.
   bool advance();
 
   const Eigen::VectorXd& at() const { return at_; }
@@ -56,7 +56,7 @@ class Lbfgs {
   Eigen::VectorXd at_, gradient_;
   double value_ = 0;
   std::deque<Pair> pairs_;
-  double length_ = 0;  // of the last step of gradient descent, over the gradient
+  double length_ = 0;  // last step of gradient descent, over the gradient
   int iterations_ = 0, evaluations_ = 0;
 };
 

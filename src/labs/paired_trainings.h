@@ -40,7 +40,7 @@ inline AdamW small_optimizer(Eigen::Index steps, Eigen::Index parameters) {
   return AdamW(settings, Vector<float>::Constant(parameters, 0.1F));
 }
 
-/// The seeds first, first + stride, ...: those of one worker of `stride`.
+/// The seeds first, first + stride, ... of one of `stride` workers.
 struct SeedPartition {
   std::size_t first = 0, stride = 1;
 };
@@ -49,7 +49,7 @@ struct SeedPartition {
 template <class Run, class Measures>
 class PairedTrainings {
  public:
-  /// Only the seeds of the partition; what is said of seeds below counts these alone.
+  /// Runs only the seeds of the partition; seeds below are counted among these.
   PairedTrainings(std::size_t kinds, std::size_t points, Eigen::Index seeds, Eigen::Index steps,
                   SeedPartition partition = {})
       : kinds_(kinds),
@@ -102,7 +102,7 @@ class PairedTrainings {
     const auto all = std::as_bytes(std::span(results_));
     return {all.begin(), all.end()};
   }
-  /// Makes all runs done, of the bytes of all partitions in their order. Throws InvalidArgument ("partitions") where
+  /// Completes all runs from the bytes of all partitions, in their order. Throws InvalidArgument ("partitions") where
   /// these are too few.
   void join(const std::vector<std::vector<std::byte>>& partitions) {
     const std::size_t size_of_seed = runs_of_seed() * sizeof(Measures);
@@ -144,7 +144,7 @@ class PairedTrainings {
  private:
   std::size_t kinds_, points_;
   SeedPartition partition_;
-  std::size_t seeds_;  // of the partition
+  std::size_t seeds_;  // number of seeds of the partition
   Eigen::Index steps_;
   std::vector<Measures> results_;  // measures of the runs that are done
   std::optional<Run> run_;

@@ -1,4 +1,4 @@
-// The loss that a trained language model adds when it reads its context in blocks that do not see each other (Zhang et
+// Loss added to a trained language model when it reads its context in blocks that do not see each other (Zhang et
 // al., 2024, arXiv:2412.16545).
 #pragma once
 
@@ -24,17 +24,17 @@ inline constexpr Parameter kSharedPrefix{
     "shared_prefix", integers(1, 16), 8,
     "first tokens of the context that all blocks see, as an attention sink"};
 
-/// How the last block reads the context before it.
+/// Reading of the context by the last block.
 enum class ContextReading {
-  full,  ///< as trained: one block, positions in order
-  none,  ///< control: no context
-  reset,  ///< blocks in parallel; positions of each begin at 0, those of the last block behind the longest
+  full,    ///< trained reading: one block, positions in order
+  none,    ///< control: no context
+  reset,   ///< blocks in parallel; positions of each from 0, of the last block after the longest
   kept,    ///< control: blocks in parallel with the positions of the text
   prefix,  ///< reset, with the first tokens of the context visible to all blocks
   sharpened,  ///< reset, with logits of the last block multiplied so that its entropy is that of `full`
-  mass,       ///< reset, only the blocks with the largest attention mass
-  random,  ///< control: as many drawn at random
-  last,    ///< control: as many, the last ones
+  mass,       ///< reset, only the `kept_blocks` blocks with the largest attention mass
+  random,  ///< control: as many blocks drawn at random
+  last,    ///< control: as many of the last blocks
 };
 inline constexpr std::array kContextReadingNames{
     Choice{"full", "one block"},        Choice{"none", "no context"},
@@ -43,12 +43,12 @@ inline constexpr std::array kContextReadingNames{
     Choice{"mass", "selected by mass"}, Choice{"random", "selected at random"},
     Choice{"last", "last blocks"}};
 
-/// One way to read the context. Losses are in bits per token of the last block, entropies in nats over its
-/// attention rows, both means over models and passages; `added` is minus that of `full`. Standard errors have the
-/// spread over models and that over passages.
+/// Measures of a reading of the context. Losses are in bits per token of the last block, entropies in nats over its
+/// attention rows, both means over models and passages; `added` is minus that of `full`. Standard errors combine the
+/// spreads over models and over passages.
 struct ContextRow {
   ContextReading reading = ContextReading::full;
-  Eigen::Index blocks = 1;  ///< that are read in parallel; 0 without context
+  Eigen::Index blocks = 1;  ///< blocks read in parallel; 0 without context
   double loss = 0;
   Estimate added;
   /// The added loss in the first quarter of the last block, and in the rest.
@@ -56,7 +56,7 @@ struct ContextRow {
   double entropy = 0;
   Estimate entropy_added;                        ///< mean over layers
   Estimate first_layer_added, last_layer_added;  ///< in these layers
-  double factor = 1;  ///< of the logits of the last block, mean over models
+  double factor = 1;  ///< factor of the logits of the last block, mean over models
 };
 
 /// Correlation over passages of the entropy and the loss that `reset` adds; mean over models.
@@ -67,12 +67,11 @@ struct PassageCorrelation {
 
 /// A head read with `reset` and the most blocks.
 struct ContextHead {
-  std::uint64_t seed = 0;  ///< of the training run
+  std::uint64_t seed = 0;  ///< seed of the training run
   Eigen::Index layer = 0, head = 0;
-  double mean = 0,
-         variance = 0;     ///< of the eigenspectrum of W_QK at the offset 0, with the norm's gain
-  double entropy = 0;      ///< of the last block's rows with `full`
-  Estimate entropy_added;  ///< standard error over passages
+  double mean = 0, variance = 0;  ///< of the spectrum of W_QK at offset 0, with the norm's gain
+  double entropy = 0;             ///< entropy of the last block's rows with `full`
+  Estimate entropy_added;         ///< standard error over passages
 };
 
 /// A property of a head that is correlated with the entropy that `reset` adds to it.
@@ -110,8 +109,8 @@ class ParallelContexts {
   std::vector<ContextHead> heads() const;
   /// The readings with `reset` that all models are done with.
   std::vector<PassageCorrelation> passages() const;
-  /// In the order of HeadProperty: rank correlation over the heads of a model, mean over models; each model's heads are
-  /// permuted.
+  /// Rank correlation of each HeadProperty, in its order, over the heads of a model, mean over models; each model's
+  /// heads are permuted.
   std::array<PermutedCorrelation, kHeadPropertyNames.size()> properties() const;
 
  private:
@@ -136,7 +135,7 @@ class ParallelContexts {
   struct Sequence {
     std::vector<TokenId> tokens, targets;
     std::vector<TokenPlace> places;
-    std::vector<Index> starts;  ///< of the blocks, and of the last one
+    std::vector<Index> starts;  ///< starts of the blocks, the last block included
   };
 
   static std::vector<Plan> plans();
@@ -162,7 +161,7 @@ class ParallelContexts {
   std::vector<std::vector<TokenId>> passages_;
   Index length_ = 0;
   std::size_t at_ = 0;  // subject under way
-  Reading current_;     // of its evaluation under way
+  Reading current_;     // results of its evaluation under way
 };
 
 }  // namespace eigenscope

@@ -44,7 +44,7 @@ struct PositionSettings {
   std::uint64_t seed = 1;
 };
 
-/// One training set: pairs of tokens and what the teacher makes of them. A smaller set is its beginning.
+/// A training set: pairs of tokens and the teacher's attention. A smaller set is the beginning of a larger one.
 class TokenPairs {
  public:
   /// Set number `dataset`: the teacher's direction q is stream 2^32 dataset of the seed, pair k the one after.
@@ -76,16 +76,16 @@ struct MinimumMeans {
   Estimate loss;               ///< training loss over the width
   Estimate position, meaning;  ///< |w . p|/sqrt(d) and |w . q|/d
   Estimate test_error;
-  Share semantic_share;  ///< of sets whose minimum overlaps more with q than with p
+  Share semantic_share;  ///< share of sets whose minimum overlaps more with q than with p
 };
 
-/// One number of samples.
+/// Results at one number of samples.
 struct PositionRow {
   double samples_over_width = 0;
   Eigen::Index datasets = 0;  ///< finished so far
   MinimumMeans minima[kMinimumStarts];
   Estimate difference;         ///< loss of the positional minus that of the semantic start, paired
-  Estimate random_difference;  ///< the same of the random start
+  Estimate random_difference;  ///< loss of the random minus that of the semantic start, paired
   double theory_difference;    ///< NaN where a minimum is not known
   std::optional<Overlaps> theory_position, theory_meaning;
   double theory_position_test, theory_meaning_test;
@@ -109,7 +109,7 @@ class PositionMeaning {
   Estimate crossing() const;
   /// Training sets with a crossing.
   Eigen::Index crossed() const;
-  /// That point of the theory; NaN for none.
+  /// crossing() of the theory; NaN for none.
   double theory_crossing() const;
   /// Error of the best attention that is equal for all samples.
   double best_constant() const { return best_constant_; }
@@ -120,7 +120,7 @@ class PositionMeaning {
     Overlaps overlaps;
     double test_error;
   };
-  /// NaN where it is not known.
+  /// Minimum of the theory; NaN where it is not known.
   struct Known {
     std::optional<Overlaps> overlaps;
     double loss = std::numeric_limits<double>::quiet_NaN(), test_error = loss;
@@ -136,9 +136,9 @@ class PositionMeaning {
   PositionSettings settings_;
   SampleLaw law_;
   double best_constant_;
-  std::vector<std::vector<Minimum>> minima_;  // of each point: set after set, start after start
-  std::vector<Known> theory_;                 // of each point: positional, semantic
-  std::size_t solved_ = 0;                    // of theory_
+  std::vector<std::vector<Minimum>> minima_;  // by point: set after set, start after start
+  std::vector<Known> theory_;                 // by point: positional, semantic
+  std::size_t solved_ = 0;                    // solved entries of theory_
   std::size_t done_ = 0;                      // minima, in the order set, point, start
   std::optional<SaddlePoint> saddle_;
   std::unique_ptr<TokenPairs> data_;

@@ -79,8 +79,8 @@ struct Proximal {
 
 SampleLaw::SampleLaw() {
   const auto [at, weight] = normal_quadrature(kNodes);
-  // Exchanging the tokens and negating all fields maps a node to one of the same loss: one of both is enough, with twice
-  // the weight.
+  // Exchanging the tokens and negating all fields maps a node to one of the same loss: one of both is enough, with
+  // twice the weight.
   constexpr int kMirror = kNodes - 1;
   for (int i = 0; i < kNodes; ++i) {
     for (int j = kMirror - i; j < kNodes; ++j) {

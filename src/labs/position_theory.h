@@ -106,10 +106,10 @@ class SaddlePoint {
   /// `law` must outlive this.
   SaddlePoint(const SampleLaw& law, const TiedProblem& problem, const Overlaps& guess);
 
-  /// One iteration; true when it has converged or given up.
+  /// Does one iteration; true when it has converged or given up.
   bool advance();
 
-  /// Whether it has converged to a minimum that is stable against the breaking of replica symmetry: only there
+  /// True if it has converged to a minimum that is stable against the breaking of replica symmetry: only there
   /// are the equations those of the minimum.
   bool holds() const { return converged_ && replicon_ < 1; }
   const Overlaps& overlaps() const { return overlaps_; }
@@ -127,8 +127,8 @@ class SaddlePoint {
   Overlaps overlaps_;
   double susceptibility_;  // V: mean response of w to a field, over the width
   double loss_ = 0;
-  double replicon_ =
-      0;  // alpha E |dh/domega - 1|^2 over the proximal points h of the cavity fields omega
+  // alpha E |dh/domega - 1|^2 over the proximal points h of the cavity fields omega
+  double replicon_ = 0;
   std::vector<Field> fields_;
   int iterations_ = 0;
   bool converged_ = false;

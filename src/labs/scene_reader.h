@@ -15,15 +15,15 @@
 namespace eigenscope {
 
 inline constexpr int kAttributes = 3;  ///< colour, shape, place
-inline constexpr int kValues = 8;      ///< of each attribute
-inline constexpr int kObjects = 6;     ///< of a scene
+inline constexpr int kValues = 8;      ///< values of each attribute
+inline constexpr int kObjects = 6;     ///< objects of a scene
 /// Pairs of an attribute and a value: number kValues attribute + value.
 inline constexpr int kFeatures = kAttributes * kValues;
 
 /// "What is the value of `asked` of the object with the feature `given`?" No two objects of a scene share a
 /// feature, so that one object, the target, is meant.
 struct Scene {
-  std::array<std::array<int, kAttributes>, kObjects> features;  ///< of each object, by attribute
+  std::array<std::array<int, kAttributes>, kObjects> features;  ///< by object and attribute
   int asked;                                                    ///< attribute
   TokenId given;   ///< feature of the target, of another attribute
   TokenId answer;  ///< feature of the target, of the attribute asked
@@ -76,7 +76,7 @@ class SceneReader {
   const Scalar* at(Index first) const { return parameters_.data() + first; }
   Scalar temperature() const { return 1 / std::sqrt(static_cast<Scalar>(width_)); }
 
-  /// Features of an object, which no other object of its scene has.
+  /// The features of object `number` of a scene; objects of a scene share none.
   static const std::array<int, kAttributes>& object(std::span<const Scene* const> scenes,
                                                     Index scene, Index number) {
     return scenes[static_cast<std::size_t>(scene)]->features[static_cast<std::size_t>(number)];
@@ -89,7 +89,7 @@ class SceneReader {
   Index width_;
   Vector<Scalar> parameters_, gradient_;
   Matrix<Scalar> queries_;  // d_h x B
-  // Features x B: logit of each, and weight of the object that has it.
+  // Features x B: logit of each feature, and weight of the object that has it.
   Matrix<Scalar> feature_logits_, feature_weights_;
   Matrix<Scalar> weights_, read_, logits_;  // read: attended value and asked, (d_h + 3) x B
   Matrix<Scalar> dread_, dfeature_, dqueries_;

@@ -136,8 +136,8 @@ SurgeryFrame SpectrumSurgery::frame_of(const HeadSurgery& head,
                                        const std::vector<std::vector<MatrixXd>>& y) const {
   SurgeryFrame frame{head.content(), {}, 0, 0, {}, {}, {}};
   const std::vector<MatrixXd>& keys = head.states().keys;
-  const std::vector<MatrixXd> statistics_keys(keys.begin(),
-                                  keys.begin() + static_cast<std::ptrdiff_t>(pass_.statistics()));
+  const std::vector<MatrixXd> statistics_keys(
+      keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(pass_.statistics()));
   const Index width = frame.key_mean.size();
   const HeadProjections folded =
       folded_projections(pass_.weights(), pass_.model().rules(pass_.layer()), head_);
@@ -146,7 +146,8 @@ SurgeryFrame SpectrumSurgery::frame_of(const HeadSurgery& head,
   frame.bare_keys = folded.key * folded.key.transpose();
   frame.bare_trace = trace_of_product(queries, folded.key);
   frame.bare_norm = std::sqrt(trace_of_product(queries * queries.transpose(), frame.bare_keys));
-  frame.sink = mean_of(statistics_keys).leftCols(pass_.sinks().leading).rowwise().mean() - frame.key_mean;
+  frame.sink =
+      mean_of(statistics_keys).leftCols(pass_.sinks().leading).rowwise().mean() - frame.key_mean;
   for (const std::vector<MatrixXd>& features : y) {
     const MatrixXd both =
         stacked_moments(features, keys, pass_.sinks(), pass_.statistics()).covariance();

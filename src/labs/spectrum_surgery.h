@@ -1,4 +1,4 @@
-// Surgery on the spectrum of a trained head: does its attention move as the law of its logits predicts?
+// Surgery on the spectrum of a trained head: measured attention against that predicted by the law of its logits.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,8 +19,8 @@ namespace eigenscope {
 inline constexpr Parameter kSurgeryDraws{"draws", integers(1, 100), 3,
                                          "random perturbations of each head and dose"};
 
-/// With A = C^(1/2) W C^(1/2), C the covariance of the content tokens and W = W_QK/sqrt(d_h), P is the projector on
-/// the right space of A, of rank and trace d_h. All but `sink` keep the mean query of the content.
+/// Edits of a head. With A = C^(1/2) W C^(1/2), C the covariance of the content tokens and W = W_QK/sqrt(d_h), P is the
+/// projector on the right space of A, of rank and trace d_h. All but `sink` keep the mean query of the content.
 enum class Surgery {
   none,
   mean,         ///< A becomes alpha (A + a P) of the norm ||A||_F, a = dose ||A||_F / sqrt(d_h)
@@ -28,7 +28,7 @@ enum class Surgery {
   bare_mean,    ///< control: mean with C = I
   bare_shrink,  ///< control: shrink with C = I
   random_mean,  ///< null: A + D, D random of the right space of A, trace 0 and the norm of mean's change
-  random_shrink,  ///< null: the same with the norm of shrink's change
+  random_shrink,  ///< null: as random_mean, with the norm of shrink's change
   sink,  ///< control: queries lose a share, the dose, of their part along the sinks' mean key minus the content's
 };
 inline constexpr std::array kSurgeryNames{
@@ -47,7 +47,7 @@ inline constexpr std::array kShrinkDoses{-0.5, -0.25, 0.25, 0.5, 0.75, 0.9, 1.0}
 struct SurgeryEdit : QueryEdit {
   Surgery surgery = Surgery::none;
   double dose = 0;
-  int draw = 0;  ///< of the random perturbations, from 0
+  int draw = 0;  ///< number of the random perturbation, from 0
 };
 
 /// Statistics of a head from which its edits are made.
@@ -55,8 +55,8 @@ struct SurgeryFrame : ContentStatistics {
   Eigen::MatrixXd bare_keys;  ///< W_K^T W_K, the gain of a pre-norm folded in
   double bare_trace = 0, bare_norm = 0;
   Eigen::VectorXd sink;  ///< the sinks' mean key minus the content's
-  /// By draw of the random features y, whose mean over the content is 0: their covariance, and that with the keys
-  /// (rows: y).
+  /// Covariance of the random features y, whose mean over the content is 0, and their covariance with the keys
+  /// (rows: y), by draw.
   std::vector<Eigen::MatrixXd> features, features_keys;
 };
 /// All edits at all doses, the first of which is none. Throws InvalidArgument ("passages") where the content's keys do
@@ -69,7 +69,7 @@ struct SurgeryRow : HeadEffect {
   Surgery surgery = Surgery::none;
   double dose = 0;
   int draw = 0;
-  double theory_localization = 0;  ///< of the traces of A, for the walk of level 0
+  double theory_localization = 0;  ///< localization for the traces of A and the level-0 walk
   /// Loss on the measured passages in nats per predicted token, where SurgerySettings::loss asks for it: with the
   /// edited head, and with a head of which all attention weights are 0.
   double loss = kUnknown, loss_without = kUnknown;
@@ -78,7 +78,7 @@ struct SurgeryRow : HeadEffect {
 };
 
 struct SurgerySettings {
-  Eigen::Index queries = 512;  ///< of which rows are predicted, see PredictionSettings
+  Eigen::Index queries = 512;  ///< sampled queries whose rows are predicted, see PredictionSettings
   Eigen::Index draws = 3;
   std::uint64_t seed = 1;
   bool loss = false;
@@ -113,8 +113,8 @@ class SpectrumSurgery {
   std::vector<Passage> measured_;
   SurgeryPass pass_;
   CentredKernel kernel_;
-  int head_ = 0;          // of the present layer
-  Eigen::VectorXd mean_;  // of the layer's content tokens of the statistics
+  int head_ = 0;          // head of the present layer
+  Eigen::VectorXd mean_;  // mean content token of the layer, over the statistics passages
   std::vector<SurgeryRow> rows_;
 };
 

@@ -1,4 +1,4 @@
-// Does a prior on the previous token help a small language model to learn: loss over the number of training bytes,
+// Effect of a prior on the previous token on a small language model: loss over the number of training bytes,
 // as in attention_prior.h for answers about scenes (Le et al., 2022, arXiv:2205.12616).
 #pragma once
 
@@ -40,12 +40,12 @@ struct TokenPriorSettings {
   std::uint64_t seed = 1;
 };
 
-/// One prior and number of training bytes; measures are those on validation text.
+/// Means for a prior and a number of training bytes, on validation text.
 struct TokenPriorRow {
   TokenPriorKind prior = TokenPriorKind::none;
   Eigen::Index bytes = 0;
   Eigen::Index trainings = 0;  ///< finished so far
-  Estimate loss;               ///< the lowest of an evaluation in training, bits per byte
+  Estimate loss;               ///< lowest loss of the evaluations in training, bits per byte
   Estimate added;              ///< loss minus that without a prior, same text and initial weights
   /// After the last step: mean attention weight on the previous token in the head that has most of it, and in all
   /// heads.
@@ -67,7 +67,7 @@ class TokenPriors {
   /// Share of the work that is done, in [0, 1].
   double progress() const { return runs_.progress(); }
   std::vector<TokenPriorRow> rows() const;
-  /// As PairedTrainings::bytes and join, for seeds that are divided among workers.
+  /// See PairedTrainings::bytes and join, for seeds that are divided among workers.
   std::vector<std::byte> bytes() const { return runs_.bytes(); }
   void join(const std::vector<std::vector<std::byte>>& partitions) { runs_.join(partitions); }
 
@@ -87,7 +87,7 @@ class TokenPriors {
   TokenPriorSettings settings_;
   std::string training_, validation_;
   PairedTrainings<Run, Measures> runs_;             // points are numbers of bytes, kinds are priors
-  std::vector<std::shared_ptr<const Text>> texts_;  // of the present seed, by point
+  std::vector<std::shared_ptr<const Text>> texts_;  // for the present seed, by point
 };
 
 }  // namespace eigenscope

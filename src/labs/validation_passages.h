@@ -23,7 +23,7 @@ std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer
 /// Passages of the validation text as a model reads and predicts them.
 class EvaluatedPassages {
  public:
-  static constexpr Eigen::Index kAtOnce = 16;  ///< of a forward pass
+  static constexpr Eigen::Index kAtOnce = 16;  ///< passages of a forward pass
 
   EvaluatedPassages() = default;
   /// Masked tokens are those of the seed. Throws as validation_passages does.
@@ -31,8 +31,8 @@ class EvaluatedPassages {
                     std::uint64_t seed);
 
   Eigen::Index count() const { return count_; }
-  /// Runs the next kAtOnce passages, or those that are left, and appends their losses to those of the passages before,
-  /// in bits per predicted token. `model` is of the kind that the passages are made for.
+  /// Runs the next kAtOnce passages, or the remaining ones, and appends their losses, in bits per predicted token, to
+  /// `losses`, which has those of the passages before. `model` is of the kind that the passages are made for.
   void evaluate_next(Model<float>& model, const Intervention<float>& intervention,
                      std::vector<double>& losses) const;
 

@@ -315,7 +315,7 @@ class AttendJob {
   bool is_each_ = false;
   std::optional<TextTokenizer> tokenizer_;
   TextAttention attention_;
-  std::optional<PredictedAttention> predicted_;  // null unless heads are replaced by their prediction
+  std::optional<PredictedAttention> predicted_;  // null unless predictions replace heads
   std::optional<HeadAblation> ablation_;         // null unless heads are removed
 };
 

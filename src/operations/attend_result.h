@@ -19,7 +19,7 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 /// The measures of a head, and what the model loses without it.
 struct HeadOnTextRow {
   HeadOnText head;
-  double rotary_decay = 0;  ///< of its layer
+  double rotary_decay = 0;  ///< decay exponent from the layer's rotary base
   double loss_change = kNotMeasured, output_change = kNotMeasured;
 };
 
@@ -39,15 +39,15 @@ struct TokenList {
 /// The result so far.
 struct AttendResult {
   std::vector<TokenList> passages;
-  Eigen::Index text_passages = 0;  ///< in the text, measured or not; of pictures their number
+  Eigen::Index text_passages = 0;  ///< passages of the text, measured or not; number of pictures
   Eigen::Index patch_side = 0;     ///< patches along a side of a picture; 0 for text
-  bool preprocessed = false;       ///< as a preprocessor_config.json asks for
-  bool repeated = false;           ///< the passages are not the text's own
+  bool preprocessed = false;       ///< pictures are prepared by a preprocessor_config.json
+  bool repeated = false;           ///< passages of distinct tokens, each repeated twice
   std::vector<LayerOnText> layers;
   std::vector<HeadOnTextRow> heads;
   const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
   std::vector<LargestWeight> largest;
-  std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
+  std::shared_ptr<const std::vector<Picture>> pictures;  ///< not a copy; null where not asked for
   std::shared_ptr<const Transformer> model;              ///< for notes; null in an empty result
   OutcomeKind outcome = OutcomeKind::embedding;
   double loss = kNotMeasured, loss_without = kNotMeasured, output_change = kNotMeasured;

@@ -166,8 +166,8 @@ class TextPair {
     return true;
   }
   double progress() const { return (progress_of(sides_[0]) + progress_of(sides_[1])) / 2; }
-  /// Measures of a head in `model` (side 0) or the changed checkpoint (side 1). Throws InvalidArgument ("file") where it
-  /// has no such head.
+  /// Measures of a head in `model` (side 0) or the changed checkpoint (side 1). Throws InvalidArgument ("file") where
+  /// it has no such head.
   HeadMeasures of(std::size_t side, int layer, int head) const {
     for (const HeadOnText& it : sides_[side].heads()) {
       if (it.layer == layer && it.head == head) return it.measures;

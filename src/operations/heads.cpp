@@ -201,7 +201,8 @@ void describe(ResultFields& out, const HeadsResult& result) {
             "why fields are null and which parts of the checkpoint are left out");
 }
 
-/// A partition has the heads of half of the layers; with measures, whose draws run from head to head, the first has all.
+/// A partition has the heads of half of the layers; with measures, whose draws run from head to head, the first has
+/// all.
 class HeadsJob {
  public:
   static constexpr int kPartitions = 2;

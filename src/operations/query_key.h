@@ -10,13 +10,13 @@
 
 namespace eigenscope {
 
-/// fold_gains, offset, average: which W_QK of a head is meant.
+/// Fields fold_gains, offset and average, which select the W_QK of a head.
 struct QueryKeyInput {
   std::size_t fold_gains = 0;
   Eigen::Index offset = 0;
   bool average = false;
 
-  /// `length`: that of the sequences over whose offsets is averaged, in tokens.
+  /// An average is over the offsets in sequences of `length` tokens.
   HeadSettings settings(Eigen::Index length) const;
 };
 void describe(InputFields& f, QueryKeyInput& in);

@@ -46,8 +46,8 @@ std::vector<Passage> cut_file(const Reader& reader, const char* name,
 
 /// The field `fit_length`.
 void describe_fit_length(InputFields& f, bool& fit_length);
-/// The length of passages, in tokens. Above what the model takes it is shortened to that with
-/// `fit_length`; without, throws InvalidArgument ("length").
+/// The length of passages, in tokens. A length above that of the model is reduced to it with `fit_length`; without,
+/// throws InvalidArgument ("length").
 Eigen::Index length_for(Eigen::Index length, bool fit_length, const Transformer& model);
 
 /// Token ids of passages, one after another.
@@ -77,7 +77,7 @@ struct PicturesInput {
 };
 void describe(InputFields& f, PicturesInput& in);
 
-/// Each picture as a passage of the model of pictures that `files` are.
+/// Pictures as passages of a vision model, a passage for each picture.
 struct PicturePassages {
   std::shared_ptr<const Transformer> model;
   std::vector<Passage> passages;

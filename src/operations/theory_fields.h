@@ -48,10 +48,10 @@ struct TokensInput {
   TokenProcess process() const;
 };
 void describe(InputFields& f, TokensInput& in);
-/// With a default length that differs between operations.
+/// tokens, correlation, length with the default `length`.
 void describe(InputFields& f, TokensInput& in, double length);
 
-/// query, all_queries: whose rows of attention are meant.
+/// Fields query and all_queries, which select the rows of attention.
 struct QueryInput {
   std::optional<Eigen::Index> query;
   bool all_queries = false;

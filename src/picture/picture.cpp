@@ -13,8 +13,8 @@ namespace {
 
 using Eigen::Index;
 
-[[noreturn]] void refuse(const std::string& found) {
-  throw InvalidArgument("image", "be binary PPM pictures (P6, 8 bits)", found);
+[[noreturn]] void refuse(const std::string& actual) {
+  throw InvalidArgument("image", "be binary PPM pictures (P6, 8 bits)", actual);
 }
 
 /// The numbers of a header, which space and comments separate.
@@ -89,7 +89,7 @@ class Numbers {
   bool big_endian_;
 };
 
-/// Of EXIF data, which are a TIFF file: the tag in its first directory.
+/// The orientation in [1, 8] in the first directory of EXIF data, which are a TIFF file; 1 without one.
 int orientation_of(std::string_view tiff) {
   constexpr std::uint64_t kTag = 0x0112, kEntry = 12, kFirstEntry = 2, kValue = 8;
   const Numbers numbers(tiff, tiff.starts_with("MM"));

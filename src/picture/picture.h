@@ -1,5 +1,5 @@
-// Pictures in memory and as files without compression, and upright where the camera was held
-// otherwise, by the EXIF data of a JPEG file (CIPA DC-008, tag 0x0112).
+// Pictures in memory and as PPM files, and their rotation to upright by the EXIF orientation of a JPEG
+// file (CIPA DC-008, tag 0x0112).
 #pragma once
 
 #include <Eigen/Core>
@@ -27,7 +27,7 @@ std::vector<Picture> read_ppm(std::span<const std::byte> bytes);
 void check_size(std::uint64_t width, std::uint64_t height,
                 Eigen::Index most = Picture::kMostPixels);
 
-/// Appends the picture as such a file.
+/// Appends the picture as a binary PPM file.
 void append_ppm(const Picture& picture, std::vector<std::byte>& bytes);
 
 /// The orientation in [1, 8] that the bytes of a JPEG file name; 1, as stored, without one or with damaged data.

@@ -26,7 +26,7 @@ double bicubic(double x) {
   return 0;
 }
 
-/// What one output along a side is made of: inputs from `first` on.
+/// The filter of one output along a side, over the inputs from `first` on.
 struct Taps {
   Index first = 0;
   std::vector<std::int32_t> weights;  ///< sum to about 2^kWeightBits
@@ -97,8 +97,8 @@ Picture with_height(const Picture& picture, Index height, ResizeFilter filter) {
 constexpr std::uint64_t kLargestSide = 8192;
 
 [[noreturn]] void refuse(const Config& config, const std::string& key, const std::string& wanted,
-                         const std::string& found) {
-  throw FormatError(key, "it must be " + wanted + ", found " + found + " in " + config.name());
+                         const std::string& actual) {
+  throw FormatError(key, "it must be " + wanted + ", found " + actual + " in " + config.name());
 }
 
 std::string shown(Index width, Index height) {

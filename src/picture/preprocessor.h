@@ -19,13 +19,13 @@ enum class ResizeFilter { bilinear, bicubic };
 Picture resized(const Picture& picture, Eigen::Index width, Eigen::Index height,
                 ResizeFilter filter);
 
-/// Its middle, whose sides are at most those of the picture.
+/// The middle of the picture in `width` x `height` pixels, at most those of the picture.
 Picture center_cropped(const Picture& picture, Eigen::Index width, Eigen::Index height);
 
 class Preprocessor {
  public:
-  /// For a model of square pictures of `pixels` x `pixels`. Without a config, null: resizes them bilinearly to that
-  /// size, mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter
+  /// The preparation for a model of pictures of `pixels` x `pixels`. A null config stands for bilinear resizing to that
+  /// size, and mean and standard deviation 0.5. Throws FormatError naming the key that is not as expected, has a filter
   /// other than bilinear and bicubic, or asks for another size than the model's.
   Preprocessor(const Config* config, Eigen::Index pixels);
 
@@ -41,7 +41,7 @@ class Preprocessor {
   Eigen::Index pixels_;
   bool resizes_ = true, crops_ = false;
   ResizeFilter filter_ = ResizeFilter::bilinear;
-  /// Before the middle is cut out: the shorter side, or else both sides.
+  /// Size before the middle is cut out: the shorter side, or else both sides.
   std::optional<Eigen::Index> shortest_edge_;
   Eigen::Index height_, width_;
   float scale_ = 1.0f / 255;

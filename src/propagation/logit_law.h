@@ -19,8 +19,8 @@ struct CentredKernel {
   Eigen::VectorXd cross;      ///< K(i, q) - mean_j K(j, q)
 };
 
-/// From the kernel in O(q^2); the query is the last token. For a causal query earlier in the
-/// sequence give its position (1 <= query <= length; throws InvalidArgument "query" otherwise).
+/// The values for the causal query at position `query`, 1 to length, or the last token, in O(q^2). Throws
+/// InvalidArgument ("query") for another position.
 CentredKernel centred_kernel(const TokenProcess& process, Eigen::Index query);
 CentredKernel centred_kernel(const TokenProcess& process);
 
@@ -51,8 +51,8 @@ struct LogitLaw {
   Eigen::VectorXd std;   ///< both have one entry a key
 };
 
-/// By Isserlis' theorem Cov(omega_i, omega_j) = eta_F K(i,j) K(q,q) + eta_S K(i,q) K(j,q): exact at
-/// any width for Gaussian tokens. Generalises Bao et al. (2024), lemma on the logits' moments, to
+/// The law of the logits: by Isserlis' theorem Cov(omega_i, omega_j) = eta_F K(i,j) K(q,q) + eta_S K(i,q) K(j,q): exact
+/// at any width for Gaussian tokens. Generalises Bao et al. (2024), lemma on the logits' moments, to
 /// finite T, any kernel and non-symmetric W. Throws InvalidArgument as check_traces does.
 LogitLaw logit_law(const CentredKernel& kernel, const Traces& traces);
 

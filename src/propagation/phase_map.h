@@ -1,4 +1,4 @@
-// Localization over the plane in which, for long sequences, everything is decided.
+// Localization over the plane (xi/lambda, sqrt(eta_F)/lambda), which determines it for long sequences.
 #pragma once
 
 #include <Eigen/Core>

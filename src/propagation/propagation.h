@@ -1,4 +1,4 @@
-// Signal propagation probability and what it says of localization.
+// Signal propagation probability, and the localization that follows from it.
 #pragma once
 
 #include <Eigen/Core>
@@ -28,7 +28,7 @@ double normal_interval(double mean, double std, double low, double high);
 /// weight is 0, or there is none: there is nothing to be localized.
 double localization_index(const Eigen::VectorXd& weights);
 
-/// Where in the sequence the signal propagates.
+/// Part of the sequence in which the signal propagates.
 enum class Regime { uniform, late, middle, early, none };
 inline constexpr std::array kRegimeNames{
     Choice{"uniform", "uniform"}, Choice{"late", "late tokens"}, Choice{"middle", "middle tokens"},
@@ -43,7 +43,7 @@ inline constexpr double kUniformBelow = 0.1;
 /// probability; `middle` otherwise; `none` when nothing propagates.
 Regime regime_of(const Eigen::VectorXd& rho);
 
-/// Whether a signal passes and where: what the index and the level of rho say together. The index
+/// Presence and localization of a signal, from the localization index and the mean of rho. The index
 /// alone calls a profile in which all keys are clipped alike as uniform as one in which none is.
 enum class Signal { localized, alive, dead, none };
 inline constexpr std::array kSignalNames{
@@ -59,7 +59,7 @@ inline constexpr double kDeadBelow = 0.25;
 /// where the index is NaN, because nothing propagates.
 Signal signal_of(double localization, double rho_mean);
 
-/// Everything the theory says of one head or setting.
+/// Predictions of the theory for one head or setting.
 struct Propagation {
   LogitLaw law;
   Eigen::VectorXd rho;  ///< T entries in [0, 1], one a key
@@ -72,7 +72,7 @@ struct Propagation {
 Propagation propagate(const CentredKernel& kernel, const Traces& traces, double temperature);
 
 /// Predicts L where each of several queries is as likely: rho_i is the mean over the queries that see key i,
-/// each with its own number of keys in the place of T; everything else follows from this profile.
+/// each with its number of keys in the place of T; everything else follows from this profile.
 /// `kernels` as for logit_law.
 Propagation propagate(std::span<const CentredKernel> kernels, const Traces& traces,
                       double temperature);

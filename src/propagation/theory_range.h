@@ -1,4 +1,4 @@
-// The refusal of trained heads whose traces the theory does not allow.
+// Errors for trained heads whose traces are out of the range of the theory.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace eigenscope {
 
-/// What `compute` returns. Throws FormatError naming the head `name` where `compute` throws InvalidArgument, as
+/// Returns compute(). Throws FormatError naming the head `name` where `compute` throws InvalidArgument, as
 /// propagate() does for traces out of range.
 template <class Compute>
 auto within_theory(const std::string& name, const Compute& compute) {

@@ -57,8 +57,8 @@ class Attention:
     key_gain: str = ""  # where keys read another norm
     query_norm: str = ""  # gain of a norm of the queries: of each head, or of all together
     key_norm: str = ""
-    # Of latent attention: what compresses tokens to queries (none: queries read the tokens), to keys and, in its last
-    # rows, to a rotary key of all heads, and the gains of the norms of the compressions.
+    # Latent attention: projections that compress tokens to queries (none: queries read the tokens), and to keys with,
+    # in the last rows, a rotary key of all heads; and the gains of the norms of the compressed tokens.
     query_latent: str = ""
     query_latent_gain: str = ""
     key_latent: str = ""
@@ -94,7 +94,7 @@ class Attention:
     rotary_width: str = ""  # key of the number of turned coordinates, which precedes the part
     rotary_if: tuple = ()  # a key and the value that it has where positions turn
     rotary_every: int = 0  # each so many-eth layer turns nothing, unless `no_rope_layers` lists them
-    windows: bool = False  # layers with a sliding window have angles of their own
+    windows: bool = False  # layers with a sliding window have other angles
     window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
     windows_every: str = "sliding_window_pattern"  # key of the number
     window_every: int = 0  # each so many-eth layer has no sliding window, unless `layer_types` lists them
@@ -570,7 +570,7 @@ def _check_attention(attention):
         raise ValueError(f"gains must be 'plain' or 'plus_one' for the gain {attention.gain!r}: found 'none'")
 
 
-# Models of several parts, of which the text has the conventions of its own model type.
+# Models of several parts, whose text has the conventions of the model type of its part.
 _TEXT_ALONE = (
     "aya_vision",
     "idefics3",
@@ -689,7 +689,7 @@ def _weights_of(model):
 
 
 def _config_of(model, config):
-    """A dictionary. A module's own configuration where none is given."""
+    """The configuration as a dictionary; by default that of the module."""
     config = getattr(model, "config", None) if config is None else config
     if hasattr(config, "to_dict"):
         config = config.to_dict()
@@ -718,7 +718,7 @@ class _Layer:
     turned: int  # first coordinates of a head that positions turn
     turned_scale: float  # of their part of the logits
     rotary: bool
-    normed: bool  # whether queries and keys are what a norm's output gives, without norms of their own
+    normed: bool  # whether queries and keys are projections of a norm's output, without a norm behind them
 
     def at(self, head):
         return ".".join(filter(None, (self.attention.stack, str(self.layer), str(head))))
@@ -762,7 +762,7 @@ def _names_in(weights, attention, prefix, layer, keys):
     has_norms = not attention.norms_switch or keys.get(attention.norms_switch) is True
     if not has_norms and whole(attention.query_norm) in weights:
         raise ValueError(f"'{attention.norms_switch}' must be true in the configuration beside '{whole(attention.query_norm)}'")
-    # Post-norm: what the projections read is the norm at the end of the layer before.
+    # Post-norm: the projections read the norm at the end of the layer before.
     before = (attention.first_input_norm,) if layer == 0 else attention.input_norm
     input_norms = [whole(norm, layer - 1) for norm in before]
     return {
@@ -1012,9 +1012,9 @@ def _plan(weights, config, attentions):
         prefix, layers = _find_layers(weights, attention, keys)
         if not layers:
             continue
-        own = {layer: _of_layer(attention, keys, layer) for layer in layers}
-        common = {kind: _head_width_of(weights, kind, prefix, layers, keys) for kind in set(own.values())}
-        plan += [_plan_layer(weights, kind, prefix, layer, keys, common[kind]) for layer, kind in own.items()]
+        kinds = {layer: _of_layer(attention, keys, layer) for layer in layers}
+        common = {kind: _head_width_of(weights, kind, prefix, layers, keys) for kind in set(kinds.values())}
+        plan += [_plan_layer(weights, kind, prefix, layer, keys, common[kind]) for layer, kind in kinds.items()]
     if not plan:
         names = sorted(weights)
         shown = _quoted(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
@@ -1159,7 +1159,7 @@ class _Heads:
                 sizes = [layer.head_width, counts[side] * layer.head_width]
                 factor = factor * (_vector(weights, norm, sizes) + plus).reshape((-1, 1, layer.head_width))
             self.factors[side] = factor
-        # What multiplies the logits, where positions turn by nothing.
+        # Factor of the logits by coordinate at offset 0, without rotation.
         turned = [layer.scale * (layer.turned_scale if i < layer.turned else 1.0) for i in range(layer.head_width)]
         if set(turned) != {1.0}:
             factors = _like(turned, self.factors["query"])
@@ -1391,9 +1391,9 @@ class AttentionProbe:
     """Measures attention in the forward passes within its `with` block, on `rows` rows (query positions) of each call.
 
     The attention modules must call torch.nn.functional.scaled_dot_product_attention (torch 2.0 and later; in Hugging
-    Face models attn_implementation="sdpa"). The rows are drawn by a generator of the probe's own, so that training draws
-    what it would without it. Rows of padding cannot be told from others. `model`, `config` and `like` as for
-    head_spectra.
+    Face models attn_implementation="sdpa"). The rows are drawn by a separate generator, so that training draws the
+    same random numbers as without the probe. Rows of padding cannot be told from others. `model`, `config` and `like` as
+    for head_spectra.
     """
 
     def __init__(self, model, config=None, *, rows=32, seed=0, like=None):
@@ -1537,7 +1537,7 @@ def _marks(plan):
 
 
 def write_snapshot(folder, step, model_or_state_dict, config=None, *, like=None, gains=None):
-    """Writes FOLDER/stepNNNNNNNN/model.safetensors with the tensors that heads are computed from, in their own types,
+    """Writes FOLDER/stepNNNNNNNN/model.safetensors with the tensors that heads are computed from, in their types,
     and config.json. `eigenscope heads FOLDER` opens all of them, with the column `step`; the page opens the folder.
 
     Other arguments as for head_spectra; a model_type that `like` declares is written as that type, an Attention needs
@@ -1607,7 +1607,7 @@ def read_safetensors(path):
 
 # --- Training loops ---------------------------------------------------------------------------------------------------
 
-# What a monitor reports of each head unless told otherwise.
+# Fields that a monitor reports for each head by default.
 FIELDS = (
     "mean",
     "variance_frobenius",
@@ -1656,7 +1656,7 @@ ALARMS = (
     ("bits_per_byte", 1, 4.385081),
 )
 
-Z_SCORE_ROWS = 10  # rows before its own over which the z score of a loss is taken
+Z_SCORE_ROWS = 10  # number of preceding rows over which the z score of a loss is taken
 
 
 def alarm_signals(spectra, in_metric=False):
@@ -1689,7 +1689,7 @@ class Alarms:
         alarms.check(step, alarm_signals(spectra), gradient_norm=norm, bits_per_byte=loss)  # {signal: value} of new ones
 
     `thresholds` are tuples (signal, direction, threshold): an alarm rings above the threshold for the direction 1, below
-    it for -1, after the step `after`. The published ones, ALARMS, are those of one small model; take your own from runs
+    it for -1, after the step `after`. The published ones, ALARMS, are those of one small model; derive others from runs
     that did not fail. `z score` is that of `bits_per_byte`, any loss that is logged at equal distances, over the ten
     values before it. Signals that are not passed do not ring; one that is not finite rings.
     """

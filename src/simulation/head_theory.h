@@ -1,4 +1,4 @@
-// One predicted measure of many heads from their traces.
+// A predicted measure of many heads from their traces.
 #pragma once
 
 #include <Eigen/Core>
@@ -36,7 +36,7 @@ struct HeadTheorySettings {
   std::uint64_t seed = 1;
 };
 
-/// One entry a head.
+/// Values of the measure, an entry for each head.
 struct HeadTheoryValues {
   Eigen::VectorXd value;             ///< NaN for a missing head
   Eigen::VectorXd error;             ///< standard error; 0 in closed form, NaN for a missing head
@@ -73,7 +73,7 @@ class TracedHeadTheory {
   TheoryMeasure measure_;
   std::vector<CentredKernel> kernels_;
   std::vector<TracedHead> heads_;
-  std::vector<std::size_t> places_;  // of heads_ among all
+  std::vector<std::size_t> places_;  // index among all heads of each of heads_
   std::optional<GaussianRows> rows_;
   Eigen::Index next_ = 0;  // head in closed form
   HeadTheoryValues closed_;

@@ -25,7 +25,7 @@ class LogitSampler {
                std::uint64_t seed);
 
   /// Draws sample number `sample` (the same whatever was drawn before) of the query at position
-  /// `query`, 1 to last: `centre` and `spread` get that many numbers, one a key, with their means
+  /// `query`, 1 to last: `centre` and `spread` get `query` numbers, one a key, with their means
   /// over the keys removed. `ensemble` has the sampler's width.
   void draw(const Ensemble& ensemble, std::uint64_t sample, Eigen::Index query,
             Eigen::VectorXd& centre, Eigen::VectorXd& spread);

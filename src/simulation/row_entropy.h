@@ -10,7 +10,7 @@
 
 namespace eigenscope {
 
-/// One length and standard deviation of the logits.
+/// Entropy at a length and a standard deviation of the logits.
 struct RowEntropy {
   Eigen::Index length = 0;  ///< keys T
   double logit_std = 0;     ///< s, of the logits over the temperature

@@ -13,7 +13,7 @@ namespace eigenscope {
 /// spread between queries, which are visited evenly, for chance: they are 1.0 to 1.5 times too large.
 struct RowEstimate {
   Eigen::Index samples = 0;
-  Eigen::VectorXd mean, mean_error;  ///< of the centred logits
+  Eigen::VectorXd mean, mean_error;  ///< mean of the centred logits
   Eigen::VectorXd std, std_error;
   Eigen::VectorXd rho, rho_error;  ///< share of rows with the key inside the linear range
   Eigen::VectorXd sensitivity, sensitivity_error;  ///< E[p_i (1 - p_i)], exact softmax
@@ -22,8 +22,8 @@ struct RowEstimate {
   Estimate entropy;                                ///< row entropy over log T, exact softmax
   Estimate participation;                          ///< 1/(T sum p^2), exact softmax
   Estimate sensitivity_localization;               ///< index of the sensitivity
-  Regime regime = Regime::none;                    ///< of rho
-  Signal signal = Signal::none;                    ///< of rho
+  Regime regime = Regime::none;                    ///< regime of rho
+  Signal signal = Signal::none;                    ///< signal of rho
 };
 
 /// Accumulates rows of centred logits omega_i - omega_bar.
@@ -33,7 +33,7 @@ class RowStatistics {
   /// around it so that a large mean does not swamp a small variance. temperature > 0.
   RowStatistics(Eigen::VectorXd expected, double temperature);
 
-  /// One row: at least two finite numbers with mean 0, at most T, of the first keys.
+  /// Adds a row: 2 to T finite numbers of mean 0, for the first keys.
   void add(const Eigen::VectorXd& centred_logits);
 
   /// Needs at least two rows; before that every number is NaN, and every error before kRowsForErrors:
@@ -53,7 +53,7 @@ class RowStatistics {
   static constexpr double kSoftRows = 30;
 
   static void forget_errors(RowEstimate& estimate);
-  /// How many rows of equal sensitivity would make its sum as uncertain as it is: (sum s)^2 / sum s^2 over the rows.
+  /// Effective number of rows of the sum of sensitivities s: (sum s)^2 / sum s^2.
   double soft_rows() const;
   void add_softmax(const Eigen::VectorXd& centred_logits, Eigen::Index group);
 

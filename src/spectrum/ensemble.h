@@ -32,7 +32,7 @@ inline constexpr std::array kEnsembleNames{
     Choice{"list", "a list of eigenvalues"},
 };
 
-/// One place in the plane of eigenspectra.
+/// A point of the plane of eigenspectra.
 struct SpectrumPoint {
   double mean = 0;
   double variance = 0;
@@ -46,7 +46,7 @@ struct EnsembleSettings {
   std::vector<double> eigenvalues;  ///< only `list` uses it
 };
 
-/// How a member of the ensemble is made of its two fixed parts: W = centre C + spread Z.
+/// Weights of the two fixed parts of a member of the ensemble: W = centre C + spread Z.
 struct EnsembleWeights {
   double centre = 0;
   double spread = 0;
@@ -76,7 +76,7 @@ class Ensemble {
   EnsembleWeights weights(double mean, double variance) const;
   /// Smallest variance that the ensemble can have at this mean.
   double minimum_variance(double mean) const;
-  /// Whether the variance is at least minimum_variance(mean), up to rounding.
+  /// True if the variance is at least minimum_variance(mean), up to rounding.
   bool allows(double mean, double variance) const;
 
   /// Traces of W(mean, variance), in O(1). Errors as for weights().

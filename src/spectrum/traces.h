@@ -1,4 +1,4 @@
-// The few traces of W_QK through which every prediction of the theory sees a head.
+// The traces of W_QK through which all predictions of the theory depend on a head.
 #pragma once
 
 #include <Eigen/Core>
@@ -46,7 +46,7 @@ struct SpectralMoments {
 /// trace variance has this floor where the eigenvalues are real.
 double rank_floor(const SpectralMoments& moments, Eigen::Index rank);
 
-/// The d_h x d_h products through which one sees W = query key^T without forming it, at O(d d_h^2).
+/// The d_h x d_h products that give traces and spectra of W = query key^T without forming it, in O(d d_h^2).
 struct FactorProducts {
   Eigen::Index width = 0;  ///< d
   /// M = key^T query: its eigenvalues are those of W that need not be zero (the other d - d_h are 0),
@@ -55,9 +55,9 @@ struct FactorProducts {
   /// query^T query and key^T key, symmetric: the trace of their product is ||W||_F^2, and its eigenvalues are the
   /// squares of the singular values of W that need not be zero.
   Eigen::MatrixXd query, key;
-  Precision precision = Precision::full;  ///< of the sums of all three
+  Precision precision = Precision::full;  ///< precision of the sums of all three
 
-  /// O(d_h^2).
+  /// Traces of W, in O(d_h^2).
   Traces traces() const;
 };
 
@@ -71,8 +71,8 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
 /// it is done in double.
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key);
 
-/// Whether sums of squares of the columns of `weight` in single precision, on the diagonal of `gram`, have lost nothing
-/// to the range of floats.
+/// True if the sums of squares of the columns of `weight` in single precision, on the diagonal of `gram`, are
+/// unaffected by the range of floats.
 bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight);
 
 /// Products of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative):
@@ -81,7 +81,7 @@ bool fits_floats(const Eigen::MatrixXd& gram, const Eigen::MatrixXf& weight);
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                                    const Eigen::MatrixXd& covariance);
 
-/// In O(d_h^3).
+/// Moments of W from its products, in O(d_h^3).
 SpectralMoments moments_of_products(const FactorProducts& products);
 
 /// Moments of a d x d matrix, in O(d^3). Throws InvalidArgument ("matrix") as above.

@@ -1,4 +1,4 @@
-// How far two query-key matrices are from each other, without forming them.
+// Distance of two query-key matrices, without forming them.
 #pragma once
 
 #include <Eigen/Core>

@@ -16,8 +16,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// A matrix L with L L^T = `gram`, which is symmetric without negative eigenvalues: Cholesky's, with the largest entry of
-/// the diagonal that is left next, since keys may depend on each other. Columns that are not needed are zero.
+/// A matrix L with L L^T = `gram`, which is symmetric without negative eigenvalues: Cholesky's, with the largest entry
+/// of the diagonal that is left next, since keys may depend on each other. Columns that are not needed are zero.
 EIGENSCOPE_INLINE void take_root(MatrixXd& gram, MatrixXd& root) {
   const Index n = gram.rows();
   for (Index k = 0; k < n; ++k) {

@@ -12,9 +12,9 @@ namespace eigenscope {
 /// are those of A = C^(1/2) W C^(1/2). C = I gives the bare spectrum.
 struct WeightedSpectrum {
   Traces traces;  ///< xi = tr(W C), eta_S = tr((W C)^2), eta_F = ||A||_F^2
-  Eigen::VectorXcd
-      eigenvalues;  ///< those of W C and of A that need not be 0, in the order of display
-  Eigen::VectorXd singular_values;  ///< of A, those that need not be 0, decreasing
+  /// Eigenvalues of W C, which are those of A, that need not be 0, in the order of display.
+  Eigen::VectorXcd eigenvalues;
+  Eigen::VectorXd singular_values;  ///< singular values of A that need not be 0, decreasing
 
   /// The least number of singular values whose squares add up to 90% of all; 0 for W C = 0.
   Eigen::Index components() const;
@@ -31,8 +31,8 @@ Eigen::VectorXd squared_singular_values(const FactorProducts& products);
 /// The largest singular value of A alone; errors and precision as of weighted_spectrum().
 double largest_singular_value(const FactorProducts& products);
 
-/// From the d_h x d_h products of a head, in O(d_h^3): neither C^(1/2) nor a d x d matrix is formed. Singular
-/// values are off by about 1e-8 of the largest, those of products in single precision by 1e-3 of it. Throws
+/// The spectrum from the d_h x d_h products of a head, in O(d_h^3): neither C^(1/2) nor a d x d matrix is formed.
+/// Singular values are off by about 1e-8 of the largest, those of products in single precision by 1e-3 of it. Throws
 /// as eigenvalues_of_matrix does ("matrix").
 WeightedSpectrum weighted_spectrum(const FactorProducts& products);
 

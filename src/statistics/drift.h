@@ -1,4 +1,4 @@
-// How far a number of each head is from that of the same head in another checkpoint.
+// Change of a number of each head between two checkpoints.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +11,7 @@ struct Drift {
   double spread = 0;        ///< NaN for fewer than two heads
   Eigen::VectorXd of_head;  ///< (after - before) / spread; NaN where either is, or the spread is 0
   double rms = 0;           ///< root mean square over the heads with a number
-  double largest = 0;       ///< of the absolute values
+  double largest = 0;       ///< largest absolute change
   double rank_correlation = 0;  ///< between both checkpoints; NaN where a list is constant
 };
 

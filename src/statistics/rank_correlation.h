@@ -7,7 +7,7 @@
 
 namespace eigenscope {
 
-/// Pairs of which resamples are correlated: sorting them once is enough for all.
+/// Pairs for rank correlations of many resamples, sorted once for all of them.
 class RankedPairs {
  public:
   /// Both have one length and no NaN.
@@ -24,7 +24,7 @@ class RankedPairs {
 /// Spearman's rank correlation of all pairs.
 double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
-/// The correlation of a and b at a fixed third quantity c, of the correlations of each two of them.
+/// The partial correlation of a and b given c, from the three pairwise correlations.
 double partial_correlation(double ab, double ac, double bc);
 
 /// Mutual information in bits of a Gaussian copula with this rank correlation: -log2(1 - r^2)/2 with

@@ -1,4 +1,4 @@
-// One number's bits as another's.
+// Reinterprets the bits of a number as another type.
 #pragma once
 
 #include <cstring>

@@ -13,8 +13,8 @@ namespace eigenscope {
 
 /// One choice. Tables with more columns derive their row from it.
 struct Choice {
-  std::string_view name;  ///< as written on the command line, in JSON and in the page's link
-  Help label = {};        ///< as the page's controls and the documentation show it
+  std::string_view name;  ///< text on the command line, in JSON and in the page's link
+  Help label = {};        ///< text in the page's controls and the documentation
 };
 
 /// A view of a table of choices.

@@ -63,7 +63,7 @@ EIGENSCOPE_INLINE void reduce_to_tridiagonal(MatrixXd& a, Tridiagonal& tridiagon
       const double v_j = v[j], w_j = w[j];
       Lanes sums = {};
       for (Index i = first; i < rows; i += kLanes) {
-        // As vectors: a compiler does not see that `target` lies apart from the others, and takes entry for entry.
+        // Explicit vectors: compilers cannot exclude that `target` overlaps the others, and take one entry at a time.
         Lanes value, old_v, old_w, new_v;
         std::memcpy(&value, target + i, sizeof value);
         std::memcpy(&old_v, v + i, sizeof old_v);

@@ -1,4 +1,4 @@
-// Whether numbers are finite, at the speed of memory.
+// Test for NaN and infinity, at the speed of memory.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace eigenscope {
 
-/// Whether none of `values`, floats or doubles next to each other in memory, is NaN or infinite. Without
-/// a branch or a comparison for each, so that every compiler takes vectors.
+/// True if none of `values`, contiguous floats or doubles, is NaN or infinite. The loop has no branch and no
+/// comparison, so that every compiler vectorizes it.
 template <class Values>
 bool all_finite(const Values& values) {
   using Scalar = std::remove_cvref_t<decltype(*values.data())>;

@@ -24,13 +24,13 @@ Factor<Scalar> factor(const Scalar* data, Eigen::Index leading) {
   return {data, 1, leading};
 }
 
-/// Which entries of a product are wanted, or are known not to be zero: those of an upper triangle are about
-/// half the work.
+/// Entries of a product to compute, or entries of a factor that may be non-zero: the upper triangle takes about half
+/// the work.
 enum class Entries { all, upper };
 
 /// C = A B, or C += A B with `add`: A is rows x inner, B inner x columns, C column-major with columns
-/// `leading` apart, apart from A and B in memory. Of `wanted` upper, what C holds below its diagonal is
-/// not defined.
+/// `leading` apart, apart from A and B in memory. With `wanted` upper the entries of C below its
+/// diagonal are undefined.
 template <class Scalar, class Sum = Scalar>
 struct Product {
   Eigen::Index rows, columns;
@@ -41,12 +41,12 @@ struct Product {
   Entries wanted = Entries::all;
 };
 
-/// Forms several products over the same inner index in one pass over their factors; a factor of the one
-/// before is not prepared again. Float, double, and float with double sums: there each
+/// Forms several products over the same inner index in one pass over their factors; a factor that the product
+/// before has too is packed once. Float, double, and float with double sums: there each
 /// block's sum is a float and the blocks are added up in double.
 ///
 /// Eigen has no vector instructions of WebAssembly and is half as fast there (measured with 64 to 256
-/// rows); the compilers' own vector type serves both. It takes the widest vectors that an x86-64 has.
+/// rows); the vector extension of the compilers serves both. It takes the widest vectors that an x86-64 has.
 /// Sums run in the order of the inner index in blocks of 512, without fused multiply-adds: the same
 /// bits with vectors of any width, natively and in WASM.
 template <class Scalar, class Sum>
@@ -75,7 +75,7 @@ void multiply_upper(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner,
 /// The sum of a_i b_i over `count` numbers each.
 double inner_product(const double* a, const double* b, Eigen::Index count);
 
-/// A B, by `multiply`. `of_b` gives what is known of B.
+/// A B, by `multiply`. `of_b`: the entries of B that may be non-zero.
 Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
                       Entries of_b = Entries::all);
 

@@ -120,7 +120,7 @@ struct Kernel {
     Vector totals[Registers::kColumns][Registers::kVectors] = {};
     for (Index x = 0; x < inner; ++x) {
       Vector column[Registers::kVectors];
-      // One by one: gcc copies an array in halves through memory, which a load of 256 bits waits for.
+      // One vector at a time: gcc copies an array in halves through memory, and a 256-bit load then waits for both.
       for (Index v = 0; v < Registers::kVectors; ++v) {
         std::memcpy(&column[v], a + v * Registers::kLanes, sizeof column[v]);
       }

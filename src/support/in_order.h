@@ -37,13 +37,13 @@ class InOrder {
 
 #else
 
-/// How many tasks run at once without waiting for a processor; at least 1.
+/// Number of tasks that run at once without waiting for a processor; at least 1.
 inline std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// One task more than processors, so that none waits for a disk, but no more than one reader can keep at
-/// work and memory has room for. An exception of a task is thrown where its result would come, when no other task runs
-/// any more; their results are lost. The threads stay until the end of this object, and with them what the tasks keep
-/// for each thread.
+/// Runs up to processors() + 1 tasks at once, so that no processor waits for a disk, but at most 8, which one reader
+/// can supply and memory can hold. An exception of a task is thrown where its result would come, when no other task
+/// runs any more; their results are lost. The threads stay until the end of this object, and with them what the tasks
+/// keep for each thread.
 template <class Result>
 class InOrder {
  public:
@@ -111,7 +111,7 @@ class InOrder {
   std::vector<Result> results_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::packaged_task<Result()>> waiting_;  // as the next ones, by mutex_
+  std::deque<std::packaged_task<Result()>> waiting_;  // tasks to begin next; guarded by mutex_
   bool ended_ = false;
   std::vector<std::thread> threads_;
 };

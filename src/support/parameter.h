@@ -21,11 +21,11 @@ struct Range {
 };
 constexpr Range integers(double minimum, double maximum) { return {minimum, maximum, true}; }
 constexpr Range reals(double minimum, double maximum) { return {minimum, maximum}; }
-/// Without the minimum.
+/// Numbers above `minimum`, at most `maximum`.
 constexpr Range reals_above(double minimum, double maximum) {
   return {.minimum = minimum, .maximum = maximum, .open_minimum = true};
 }
-/// Without the maximum.
+/// Numbers of at least `minimum`, below `maximum`.
 constexpr Range reals_below(double minimum, double maximum) {
   return {.minimum = minimum, .maximum = maximum, .open_maximum = true};
 }

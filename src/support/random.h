@@ -1,4 +1,4 @@
-// The one source of randomness: a counter of streams under a seed that the user sees.
+// Source of all random numbers: numbered streams of a seed that the user gives.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace eigenscope {
 /// Standard normal numbers in single precision, the same to the last bit on every platform.
 ///
 /// xoshiro128++ (Blackman and Vigna, 2021) in eight independent lanes, seeded by SplitMix64 from
-/// (seed, stream), then Box-Muller with polynomials of our own: the standard library's
+/// (seed, stream), then Box-Muller with the polynomials of vector_math.h: the standard library's
 /// distributions and libm differ between platforms, and plain loops over the lanes vectorise both
 /// natively and in WASM. The uniforms have 24 bits, so |value| < 5.9.
 class NormalStream {
@@ -37,12 +37,12 @@ class NormalStream {
 /// was drawn before. SplitMix64, chained over the three numbers.
 std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter);
 
-/// A number in [0, 1) of the same kind, with 53 bits.
+/// A uniform number in [0, 1) with 53 bits, from random_bits.
 inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
   return static_cast<double>(random_bits(seed, stream, counter) >> 11) * 0x1p-53;
 }
 
-/// One of 0 ... count - 1, for a count of at least 1.
+/// A uniform integer in [0, count - 1], for a count of at least 1.
 inline std::uint64_t random_below(std::uint64_t count, std::uint64_t seed, std::uint64_t stream,
                                   std::uint64_t counter) {
   const double at = random_unit(seed, stream, counter) * static_cast<double>(count);

@@ -29,7 +29,7 @@ class AddedTokens {
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   bool empty() const { return tokens_.empty(); }
-  /// For each place of the text the longest token that begins there, or null.
+  /// The longest token that begins at each place of the text, or null.
   std::vector<const AddedToken*> longest_at(std::u32string_view text) const;
 
  private:

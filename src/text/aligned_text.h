@@ -16,7 +16,7 @@ struct AlignedText {
   std::size_t leading = 0;
 };
 
-/// Of `leading` first characters those among the `size` characters from `start` on.
+/// The number of the first `leading` characters that are among the `size` characters from `start` on.
 constexpr std::size_t leading_in(std::size_t leading, std::size_t start, std::size_t size) {
   return leading <= start ? 0 : std::min(leading - start, size);
 }

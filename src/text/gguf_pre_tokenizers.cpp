@@ -104,7 +104,7 @@ constexpr std::array kPreTokenizers{
          R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
         true,
         true},
-    // Where the original intersects classes with [^\p{Han}].
+    // (?!\p{Han}) stands where the original intersects a class with [^\p{Han}].
     GgufPreTokenizer{
         "kimi-k2 ",
         {R"(\p{Han}+|[^\r\n\p{L}\p{N}]?(?:(?!\p{Han})[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])*)"

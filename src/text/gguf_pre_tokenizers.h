@@ -1,4 +1,4 @@
-// How llama.cpp cuts texts for byte pairs, by the names of `tokenizer.ggml.pre`.
+// The pre-tokenizers of llama.cpp for byte pair encoding, by the names in `tokenizer.ggml.pre`.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ struct GgufPreTokenizer {
   bool adds_bos = false;     ///< unless `add_bos_token` says otherwise
 };
 
-/// Throws FormatError with the key of the metadata and all names for another name.
+/// The pre-tokenizer with this name. Throws FormatError naming the key of the metadata and all known names for another
+/// name.
 const GgufPreTokenizer& gguf_pre_tokenizer(const std::string& name);
 
 }  // namespace eigenscope

@@ -81,8 +81,8 @@ class GgufTokenizer {
     }
   }
 
-  /// The text of a token in the vocabulary. WordPiece in GGUF marks the tokens that begin a word, that of Hugging Face
-  /// those that do not.
+  /// The text of a token in the vocabulary. WordPiece in GGUF marks the tokens that begin a word, Hugging Face's
+  /// those that continue one.
   std::string token_text(std::size_t id) const {
     const std::string& text = tokens_[id];
     if (model_ != "bert" || !is(id, TokenType::normal)) return text;
@@ -98,7 +98,7 @@ class GgufTokenizer {
     return scores;
   }
 
-  /// The token with a role, such as "bos": that of the key, else the first of these names in the vocabulary.
+  /// The id of the token with a role, such as "bos": the key's, else that of the first of `names` in the vocabulary.
   int special_token(std::string_view role, std::initializer_list<std::string_view> names) const {
     const std::string name = std::string(role) + "_token_id";
     if (header_.metadata.contains(key(name))) {
@@ -113,7 +113,7 @@ class GgufTokenizer {
     refuse(name, "it must name a token, but is missing");
   }
 
-  /// Control and user-defined tokens, and that for unknown text, which are found in a text.
+  /// Control and user-defined tokens and the unknown token, which stand for their texts before the model cuts it.
   AddedTokens added_tokens() const {
     // llama.cpp tells the models whose special tokens take the white space behind them by their names.
     std::string name = header_.text("general.name");

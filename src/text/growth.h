@@ -1,4 +1,4 @@
-// How much longer a tokenizer may make a text: stages of a hostile file multiply it without end.
+// The limit of the growth of a text in a tokenizer: stages of a hostile file multiply it without end.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where a text matches a pattern.
+// Matches of a pattern in a text.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,9 @@ class Matcher {
   /// `size` is the length of the text in characters.
   Matcher(const Pattern& pattern, std::size_t size);
 
-  /// Characters of the match at the start of `rest`, a part of the text up to its end; 0 for no match. Throws FormatError
-  /// with the expression where all matches together take more than 10,000 steps for a character of the text.
+  /// Characters of the match at the start of `rest`, a part of the text up to its end; 0 for no match. Throws
+  /// FormatError with the expression where all matches together take more than 10,000 steps for a character of the
+  /// text.
   std::size_t operator()(std::u32string_view rest);
 
  private:

@@ -42,7 +42,7 @@ void append_with_chinese_apart(std::u32string& out, char32_t c) {
   }
 }
 
-/// `change` made of a text; what it makes of the leading characters alone is aligned as they are.
+/// The text after `change`; the leading characters, changed alone, stay aligned with the beginning.
 template <class Change>
 AlignedText changed(const AlignedText& text, Change change) {
   const std::size_t leading = change(text.text.substr(0, text.leading)).size();
@@ -108,7 +108,7 @@ AlignedText apply(const Replace& rule, const AlignedText& text, const Limit& lim
     } else {
       out.text += rule.content;
     }
-    // What replaces a match is aligned with its last character.
+    // The replacement is aligned with the last character of its match.
     if (at + size <= text.leading) out.leading = out.text.size();
     limit.check(out.text.size());
   }
@@ -126,8 +126,8 @@ AlignedText apply(const CharacterMap& map, const AlignedText& text, const Limit&
 constexpr std::size_t kLongestSequence = 1000;  // bytes of a sequence
 constexpr std::size_t kBytes = 4;               // the most of a character
 
-[[noreturn]] void refuse(const std::string& must, const std::string& found = "") {
-  throw InvalidArgument("it", must, found);
+[[noreturn]] void refuse(const std::string& must, const std::string& actual = "") {
+  throw InvalidArgument("it", must, actual);
 }
 
 std::uint32_t unit_at(std::string_view bytes, std::size_t at) {
@@ -196,7 +196,7 @@ AlignedText CharacterMap::operator()(const AlignedText& text,
                                      const std::function<void(std::size_t)>& check_size) const {
   const std::string bytes = unicode::encode(text.text);
   std::string out;
-  // 0 for a character in place of one, 1 for one more, less where it stands for several.
+  // By character of `out`: 0 where it replaces one character, 1 where it is added, -n where it replaces n + 1.
   std::vector<std::ptrdiff_t> changes;
   for (std::size_t at = 0; at < bytes.size();) {
     const Match match = longest(std::string_view(bytes).substr(at));
@@ -214,8 +214,7 @@ AlignedText CharacterMap::operator()(const AlignedText& text,
     const char* const text_of_match =
         match.place < table_->texts.size() ? table_->texts.c_str() + match.place : "";
     out += text_of_match;
-    // As `replace` of the normalizer Precompiled in Hugging Face's `tokenizers`: what is removed belongs to the
-    // character before.
+    // Removed characters belong to the one before, as in `replace` of Hugging Face's normalizer Precompiled.
     const auto count = std::ssize(unicode::decode(text_of_match));
     const auto replaced_count = std::ssize(unicode::decode(replaced));
     for (std::ptrdiff_t k = 0; k < count; ++k) changes.push_back(k < replaced_count ? 0 : 1);

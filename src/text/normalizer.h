@@ -23,13 +23,13 @@ struct BertNormalizer {
   bool lowercase = true;
 };
 
-/// Characters by their simple lower-case forms.
+/// Replaces characters by their lower-case forms (append_lower).
 struct Lowercase {};
 
-/// All marks go; a text is decomposed before by a normalizer of its own.
+/// Removes all marks (categories M*); decomposing the text first is left to another normalizer.
 struct StripAccents {};
 
-/// White space, or only U+0020, at the ends goes.
+/// Removes white space, or only U+0020, at the ends.
 struct Strip {
   bool left = true, right = true;
   bool only_spaces = false;

@@ -11,9 +11,9 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::uint64_t kStream = 0x7061737361676573;  // of its own: "passages"
+constexpr std::uint64_t kStream = 0x7061737361676573;  // of random numbers: "passages" in ASCII
 constexpr std::uint64_t kRepeats =
-    0x7265706561740000;  // likewise: "repeat", with room for passages
+    0x7265706561740000;  // "repeat" in ASCII, plus the number of a passage
 
 std::vector<std::size_t> random_order(std::size_t size, std::uint64_t seed, std::uint64_t stream) {
   // The order of independent numbers is a random order.

@@ -14,7 +14,7 @@ namespace eigenscope {
 
 /// The tokens of one run through a model: those of a text, or the patches of a picture.
 struct Passage {
-  std::vector<int> ids;       ///< of a picture the positions, so that no two are the same
+  std::vector<int> ids;       ///< token ids; positions for a picture, so that no two are the same
   Eigen::Index leading = 0;   ///< special tokens at the start, such as [CLS]
   Eigen::Index trailing = 0;  ///< special tokens at the end, such as [SEP]
   /// The normalized pixels of the patches of a picture, as PatchEmbedding takes them; null for a text.

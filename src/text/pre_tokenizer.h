@@ -1,4 +1,4 @@
-// How a normalized text is cut into pieces: the pre-tokenizers of a tokenizer.json.
+// The pre-tokenizers of a tokenizer.json, which cut a normalized text into pieces.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace eigenscope {
 
-/// Maximal runs without white space, with every punctuation mark (categories P*, and ASCII symbols) a
-/// piece of its own.
+/// Maximal runs without white space, with every punctuation mark (categories P*, and ASCII symbols) as
+/// a separate piece.
 struct BertWords {};
 
 /// Maximal runs without white space.

@@ -14,9 +14,9 @@ namespace eigenscope {
 
 namespace {
 
-/// The ids of added tokens in a text, and `plain(start, end)` for what stands between them. As `find_matches` of
-/// AddedVocabulary in Hugging Face's `tokenizers`: tokens are looked for behind each other without the white space that
-/// belongs to them, so that a token may begin in that of the one before.
+/// Appends the ids of added tokens in a text to `ids`, and calls `plain(start, end)` for the text between them. As in
+/// `find_matches` of AddedVocabulary in Hugging Face's `tokenizers`, the search goes on behind a token's text, before
+/// the white space that it strips, where the next token may begin.
 template <class Plain>
 void encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
                     std::vector<int>& ids) {

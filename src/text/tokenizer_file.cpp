@@ -209,7 +209,7 @@ void read_added_tokens(const JsonNode& list, TokenizerStages& stages) {
     auto& others = token.is_normalized ? normalized : added;
     (token.is_special ? first : others).push_back(std::move(read));
   }
-  // Of tokens with the same normalized text the first counts, special tokens before others: `refresh_added_tokens` of
+  // The first of tokens with the same normalized text counts, special tokens before others: `refresh_added_tokens` of
   // AddedVocabulary in Hugging Face's `tokenizers`. AddedTokens takes the last.
   const auto joined = [](std::vector<AddedToken> first, const std::vector<AddedToken>& others) {
     first.insert(first.end(), others.begin(), others.end());

@@ -22,7 +22,7 @@ std::uint64_t pair_key(int left, int right) {
 
 constexpr int kGone = std::numeric_limits<int>::min();
 
-// Where neighbours merge by their text, a character that is no token is a negative symbol until all have merged.
+// A character that is no token is a negative symbol while neighbours merge by their text.
 int symbol_of(char32_t unknown) { return ~static_cast<int>(unknown); }
 
 constexpr double kUnknownPenalty = 10;  // below the least likely token; SentencePiece's kUnkPenalty
@@ -204,8 +204,8 @@ void BytePair::merge(std::vector<int>& symbols) const {
   std::erase(symbols, kGone);
 }
 
-// As `merge_word` of BPE in Hugging Face's `tokenizers`: an unknown token waits for the next character that is a token,
-// and bytes are put before it.
+// An unknown token waits for the next character that is a token, and bytes are put before it, as in `merge_word` of BPE
+// in Hugging Face's `tokenizers`.
 void BytePair::append_symbols(std::u32string_view piece, std::vector<int>& symbols) const {
   bool is_waiting = false;
   const auto end_unknown = [&] {
@@ -279,7 +279,7 @@ void Unigram::append(std::u32string_view piece, std::vector<int>& ids) const {
   paths[0].score = 0;
   const auto offer = [&](std::size_t start, std::size_t end, double score, int token) {
     const double sum = paths[start].score + score;
-    // Of equal sums the first stays, the one with the longest last token.
+    // The first of equal sums stays, which has the longest last token.
     if (sum > paths[end].score) paths[end] = {sum, start, token};
   };
   for (std::size_t start = 0; start < piece.size(); ++start) {

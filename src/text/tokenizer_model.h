@@ -21,11 +21,11 @@ class Vocabulary {
   /// A token that comes again has its last id, as in Hugging Face's `tokenizers`. Throws FormatError naming the token
   /// when the id is out of range or that of another token.
   void add(const std::string& token, std::uint64_t id);
-  /// Adds a token that is not in the model's own vocabulary, so that texts are not cut into it. Throws as add() does.
+  /// Adds a token that is not in the model's vocabulary, so that texts are not cut into it. Throws as add() does.
   void add_beside_model(const std::string& token, std::uint64_t id);
 
   std::optional<int> find(const std::string& token) const;
-  /// Nothing for a token of add_beside_model().
+  /// The id of a token; nothing for one of add_beside_model().
   std::optional<int> find_in_model(const std::string& token) const;
   /// Appends the tokens <0x00> to <0xFF> of bytes. False, and nothing appended, when one of them is missing.
   bool append_bytes(std::string_view bytes, std::vector<int>& ids) const;

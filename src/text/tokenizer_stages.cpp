@@ -202,7 +202,7 @@ SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) 
   return special;
 }
 
-/// Of BertProcessing and RobertaProcessing: "sep" and "cls" are pairs of a token and its id.
+/// The special tokens of BertProcessing and RobertaProcessing: "sep" and "cls" are pairs of a token and its id.
 SpecialTokens read_pairs(const JsonNode& node, const Vocabulary& vocabulary) {
   const auto token = [&](const char* key) {
     const std::vector<JsonNode> pair = node.at(key).items();

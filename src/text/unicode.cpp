@@ -124,13 +124,13 @@ std::span<const Run> runs_of(RunTable table) {
   return kTables[static_cast<std::size_t>(table)];
 }
 
-/// NFD, except of Hangul syllables.
+/// The canonical decompositions (NFD), except of Hangul syllables.
 std::span<const Decomposition> canonical() {
   static const auto kRows = unpacked_decompositions(packed::kCanonical);
   return kRows;
 }
 
-/// NFKD, where it differs from NFD.
+/// The compatibility decompositions (NFKD) that differ from NFD.
 std::span<const Decomposition> compatible() {
   static const auto kRows = unpacked_decompositions(packed::kCompatible);
   return kRows;
@@ -153,7 +153,7 @@ Compositions inverse_decompositions() {
   return pairs;
 }
 
-/// Except Hangul syllables.
+/// Primary composites, except Hangul syllables.
 const Compositions& compositions() {
   static const Compositions kPairs = inverse_decompositions();
   return kPairs;
@@ -197,7 +197,7 @@ bool is_of(Categories categories, char32_t c) { return (category_of(c) & categor
   throw InvalidArgument("text", "be UTF-8", "byte " + std::to_string(position + 1) + " is not");
 }
 
-/// How many bytes a character takes by its first one; 0 for a byte that begins none.
+/// The bytes of a character that begins with the byte `lead`; 0 for a byte that begins none.
 std::size_t sequence_length(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xc2) return 0;  // a continuation, or an overlong form

@@ -23,11 +23,11 @@ using Categories = std::uint32_t;
 /// categories_named() says.
 Categories category_of(char32_t c);
 
-/// The categories with a name as in \p{name}: C, Cc, Cf, Cn, Co, L, Ll, Lm, Lo, Lt, Lu, M, Mn, N, Nd, P, S or Z; none for
-/// another name.
+/// The categories with a name as in \p{name}: C, Cc, Cf, Cn, Co, L, Ll, Lm, Lo, Lt, Lu, M, Mn, N, Nd, P, S or Z; none
+/// for another name.
 Categories categories_named(std::string_view name);
 
-/// Categories of the characters with the property White_Space. Its controls are a category of their own here.
+/// Categories of the characters with the property White_Space. Its controls have a separate category here.
 Categories white_space();
 
 bool is_number(char32_t c);           ///< categories N*

@@ -17,9 +17,9 @@ struct TokenKernel : Choice {
 };
 std::span<const TokenKernel> token_kernels();
 
-/// p where K(T, T) is proportional to T^p: 0 where the last token has one scale at every length.
+/// Exponent p of K(T, T) ~ T^p; 0 if the variance of the last token does not depend on the length.
 double last_variance_power(const TokenKernel& kernel);
-/// Whether the kernel depends on its parameter a.
+/// True if the kernel depends on its parameter a.
 bool depends_on_correlation(const TokenKernel& kernel);
 
 /// Rows of token_kernels().
@@ -45,8 +45,8 @@ Eigen::MatrixXd kernel_matrix(const TokenProcess& process);
 /// the covariance of the process with Sigma = I.
 ///
 /// Where the process is Markov, K(s, t) K(u, u) = K(s, u) K(u, t) for s <= u <= t, as all present ones
-/// are, L is never formed: x_{t+1} = a_t x_t + b_t z_{t+1} multiplies by it in O(T). This is found out
-/// from the kernel itself; any other kernel gets a Cholesky factor.
+/// are, L is never formed: x_{t+1} = a_t x_t + b_t z_{t+1} multiplies by it in O(T). The constructor tests
+/// this on the kernel; any other kernel gets a Cholesky factor.
 class KernelFactor {
  public:
   /// The factor over the first `count` positions (1 to T; all of them by default). Throws InvalidArgument

@@ -1,4 +1,4 @@
-// Faults that are injected into a training run from a step on: what early warnings of failing runs are tested with.
+// Faults that are injected into a training run from a step on, to test early warnings of failing runs.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace eigenscope {
 
-/// Whether a fault that lasts acts in the step after `step` completed ones.
+/// True if a lasting fault acts in the step after `step` completed ones.
 bool acts(const FaultSettings& fault, Eigen::Index step);
 
-/// The learning rate of that step over that of the schedule.
+/// Learning rate of the step after `step` completed ones over that of the schedule.
 double rate_factor(const FaultSettings& fault, Eigen::Index step);
 
 /// The tokens that the step reads in place of `tokens`, those of example number `draw` of the seed, from a text of
@@ -21,7 +21,7 @@ std::vector<TokenId> faulty_tokens(const FaultSettings& fault, Eigen::Index step
                                    std::uint64_t seed, std::uint64_t draw,
                                    std::span<const TokenId> tokens, Eigen::Index vocabulary);
 
-/// How the heads read in the forward pass of the step; empty for as they are trained.
+/// Readings of the heads in the forward pass of the step; empty for the readings as trained.
 std::vector<HeadReading<float>> faulty_readings(const FaultSettings& fault, Eigen::Index step,
                                                 const Model<float>& model);
 

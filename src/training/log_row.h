@@ -15,7 +15,7 @@ namespace eigenscope {
 /// A logged number. It is NaN before the first step that measures it.
 struct LoggedMeasure {
   std::string_view name;
-  Help meaning;  ///< with symbol, unit and range
+  Help meaning;  ///< definition with symbol, unit and range
 };
 
 /// Gradients are those of the last step by what the optimizer trains, with the regularizer's, before

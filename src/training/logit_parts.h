@@ -7,7 +7,7 @@
 
 namespace eigenscope {
 
-/// Over the rows of the last batch but the first of each sequence (which has one key).
+/// Statistics over the rows of the last batch, without the first row of each sequence (which has one key).
 struct LogitStatistics {
   /// Mean over rows of the variance of the logits (after 1/sqrt(d_h)) over the keys up to the query.
   double variance = 0;

@@ -18,10 +18,11 @@ struct GradientNorms {
                 const Vector<float>& gradient);
 };
 
-/// Layers and heads of the row, see kRunLayerMeasures and kRunHeadMeasures. `kernel` is that of the theory's
-/// tokens. Throws FormatError naming the head whose weights are not finite.
+/// Sets the layers of the row, see kRunLayerMeasures.
 void measure_layers(const Model<float>& model, const GradientNorms& gradients, LogRow& row);
-/// `before` are the parameters before the last step, empty for none: the measures of its change are NaN then.
+/// Sets the heads of the row, see kRunHeadMeasures. `kernel` is that of the theory's tokens. `before` are the
+/// parameters before the last step, empty for none: the measures of its change are NaN then. Throws FormatError naming
+/// the head whose weights are not finite.
 void measure_heads(const Model<float>& model, const CentredKernel& kernel,
                    const Vector<float>& before, LogRow& row);
 

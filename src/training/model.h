@@ -20,7 +20,7 @@ struct Block {
   std::string name;  ///< GPT-2's
   Eigen::Index rows = 0, columns = 0;
   Eigen::Index offset = 0;
-  Eigen::Index layer = -1;  ///< from 0; -1 for what belongs to none
+  Eigen::Index layer = -1;  ///< from 0; -1 for a block of no layer
   bool vector = false;      ///< a gain or bias: one dimension in a file, and no weight decay
 
   Eigen::Index size() const { return rows * columns; }
@@ -32,11 +32,11 @@ struct LayerOffsets {
   Eigen::Index norm1_bias = -1;                 ///< RMSNorm has none
   Eigen::Index query_norm = -1, key_norm = -1;  ///< gains of QK-norm
   Eigen::Index norm2 = -1, norm2_bias = -1, up = -1, up_bias = -1, down = -1, down_bias = -1;
-  Eigen::Index gate = -1;      ///< of a gated MLP
+  Eigen::Index gate = -1;      ///< gate matrix of a gated MLP
   Eigen::Index relative = -1;  ///< relative position biases, as OffsetTerms::bias
 };
 
-/// Where each parameter is. Grouped keys have GPT-2's names too, with a narrower c_attn; rotary
+/// Places of all parameters. Grouped keys have GPT-2's names too, with a narrower c_attn; rotary
 /// and relative positions have no wpe, and post-LayerNorm no ln_f.
 struct ParameterLayout {
   explicit ParameterLayout(const ModelSettings& settings);
@@ -89,12 +89,12 @@ class Model {
   /// or without softmax. `dropout` is of the embeddings and of what attention and MLP add.
   void forward(std::span<const TokenId> tokens, Eigen::Index length,
                const Intervention<Scalar>& intervention = {}, const Dropout& dropout = {});
-  /// Mean cross-entropy in nats of the last batch, whose logits it uses up, over the targets other than
+  /// Mean cross-entropy in nats of the last batch, whose logits it overwrites, over the targets other than
   /// kNoTarget. With `gradient`, backward may follow. `each`, if not empty, gets the loss of every token.
   double loss(std::span<const TokenId> targets, bool gradient = false, std::span<double> each = {});
   /// The gradient of that loss by every parameter, without intervention other than `kept`; zero for query and
-  /// key biases (or all linear biases) where the settings are without. That by the offset mask is of the
-  /// expected loss, with the loss linear in the heads' outputs, estimated from the kept distances. The term of
+  /// key biases (or all linear biases) where the settings have none. The gradient by the offset mask is that
+  /// of the expected loss, with the loss linear in the heads' outputs, estimated from the kept distances. The term of
   /// `prior` is added to the loss in every head; attention must be softmax.
   void backward(const KeyPrior& prior = {});
 
@@ -136,9 +136,9 @@ class Model {
  private:
   struct Layer {
     Matrix<Scalar> norm1, statistics1, fused, weights, attended, sum1;
-    Matrix<Scalar> projected, inverse;  // with QK-norm: fused before it, and what it multiplied by
+    Matrix<Scalar> projected, inverse;  // QK-norm: its input, and 1/RMS of each head
     Matrix<Scalar> norm2, statistics2, up, active, sum2;
-    Matrix<Scalar> gate;  // of a gated MLP
+    Matrix<Scalar> gate;  // gate x of a gated MLP
   };
   const Layer& at(Eigen::Index layer) const { return layers_[static_cast<std::size_t>(layer)]; }
   Layer& at(Eigen::Index layer) { return layers_[static_cast<std::size_t>(layer)]; }
@@ -171,16 +171,16 @@ class Model {
   ParameterLayout layout_;
   Vector<Scalar> parameters_, gradient_;
   AttentionShape shape_;
-  RotaryTurns turns_;  // of at least the model's positions; none with learned positions
+  RotaryTurns turns_;  // for at least the model's positions; none with learned positions
   std::vector<TokenId> tokens_;
   std::vector<char> kept_;      // see Intervention
   Vector<Scalar> kept_slopes_;  // see OffsetSlopes
-  KeyPrior prior_;              // of the backward pass
+  KeyPrior prior_;              // for the backward pass
   std::vector<Layer> layers_;
   Matrix<Scalar> embedded_, final_, final_statistics_, logits_;
   // Gradients on their way back: by a layer's output, by a block's input, by attention's and the MLP's.
   Matrix<Scalar> flow_, inner_, dattended_, dfused_, dactive_;
-  Matrix<Scalar> dgate_, inner_gate_;  // of a gated MLP
+  Matrix<Scalar> dgate_, inner_gate_;  // for a gated MLP
   Dropout dropout_;
   Matrix<Scalar> dropped_;  // flow_ through a mask
 };

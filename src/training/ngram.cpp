@@ -75,7 +75,7 @@ NgramLosses ngram_losses(std::span<const TokenId> training, std::span<const Toke
   const auto size = static_cast<std::size_t>(vocabulary);
   const auto context = [](TokenId token) { return static_cast<std::size_t>(token); };
   Counts tokens(1), pairs(size);
-  std::vector<std::size_t> pair_at{Counts::kNone};  // index of the pair of each token with the one before
+  std::vector<std::size_t> pair_at{Counts::kNone};  // index of (previous token, token) in `pairs`
   for (std::size_t i = 0; i < training.size(); ++i) {
     tokens.add(0, training[i]);
     if (i > 0) pair_at.push_back(pairs.add(context(training[i - 1]), training[i]));

@@ -32,7 +32,7 @@ void scale_queries_and_keys(const ModelSettings& settings, const ParameterLayout
 /// heads share does not change, and W_Q of these heads is multiplied by limit / logit.
 void clip_queries_and_keys(double limit, Model<float>& model);
 
-/// Largest q^T k / sqrt(d_h) of the last batch over keys up to the query, layer by layer a head.
+/// Largest q^T k / sqrt(d_h) of the last batch over keys up to the query, by head, layer by layer.
 std::vector<double> largest_logits(const Model<float>& model);
 
 /// AdamW^2 (Qi et al., arXiv:2505.21910): where a step U of a projection matrix W has sigma(U) above

@@ -29,10 +29,8 @@ enum class Positions {
 };
 inline constexpr std::array kPositionsNames{
     Choice{"learned", "learned"}, Choice{"rotary", "rotary"}, Choice{"relative", "relative bias"}};
-enum class OutputKind {
-  tied,
-  free
-};  ///< output weights: the token embeddings, or separate weights
+/// Output weights: the token embeddings, or separate weights.
+enum class OutputKind { tied, free };
 enum class Normalization { layer, rms };  ///< LayerNorm, or RMSNorm without bias
 enum class MlpKind {
   gelu,   ///< down gelu(up x)
@@ -74,9 +72,8 @@ struct ModelSettings {
   Eigen::Index width = 64;        ///< d
   Eigen::Index depth = 2;
   Eigen::Index heads = 4;  ///< divides the width
-  Eigen::Index key_heads =
-      0;  ///< divides heads; query head h reads key head floor(h key_heads/heads);
-          ///< 0 for as many as heads
+  /// Divides heads; query head h reads key head floor(h key_heads/heads). 0 for as many as heads.
+  Eigen::Index key_heads = 0;
   Eigen::Index length = 64;  ///< T
   double mlp_ratio = 4;      ///< hidden width over the width; 0 for none
   BlockNorm norm = BlockNorm::pre;
@@ -108,7 +105,8 @@ struct ModelSettings {
   Eigen::Index hidden() const;
 };
 
-/// How the learning rate falls after the warm-up, to final_rate times the largest at the last step.
+/// Learning rate after the warm-up: half a cosine or a line down to final_rate times the largest at the last step, or
+/// constant.
 enum class Schedule { cosine, constant, linear };
 
 /// AdamW (Loshchilov and Hutter, 2019) with linear warm-up and a decaying learning rate.
@@ -159,14 +157,14 @@ struct RegularizerSettings {
   Eigen::Index target_heads = training::kTargetHeads.default_value;
   /// Steps of the run, the first ones, in which LocAteR acts; 0 for all.
   Eigen::Index target_steps = training::kTargetSteps.default_value;
-  /// In units of 1/(learning rate): a step takes this times the rate
+  /// Weight decay of W_Q and W_K in addition to `weight_decay`, in units of 1/(learning rate).
   double qk_decay = training::kQkDecay.default_value;
   double prior_weight = 1;  ///< c of the attention prior
   /// Distance of the attention prior's key from the query; 1 for the previous token
   Eigen::Index prior_distance = training::kPriorDistance.default_value;
   Initialization initialization = Initialization::normal;
-  double alpha = training::kAlpha.default_value;  ///< of Initialization::correlated, in [-1, 1]
-  double init_scale = training::kInitScale.default_value;  ///< s of the same
+  double alpha = training::kAlpha.default_value;           ///< correlation alpha, in [-1, 1]
+  double init_scale = training::kInitScale.default_value;  ///< s of Initialization::correlated
 
   /// Number of the first `heads` of a layer on which LocAteR acts.
   Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
@@ -185,8 +183,8 @@ enum class FaultKind {
 struct FaultSettings {
   FaultKind kind = FaultKind::none;
   Eigen::Index first = training::kFaultStep.default_value;  ///< completed steps before it
-  Eigen::Index steps =
-      training::kFaultSteps.default_value;  ///< that it lasts; 0 for all that follow
+  /// Steps that it lasts; 0 for all that follow.
+  Eigen::Index steps = training::kFaultSteps.default_value;
   double size = training::kFaultSize.default_value;
 };
 
@@ -202,13 +200,13 @@ struct TrainSettings {
   RegularizerSettings regularizer;
   FaultSettings fault;
   Eigen::Index batch = training::kBatch.default_value;  ///< sequences a step
-  double dropout =
-      training::kDropout.default_value;  ///< of the embeddings and of what attention and MLP add
+  /// Dropout rate of the embeddings and of the outputs of attention and MLP.
+  double dropout = training::kDropout.default_value;
   /// Temperature of the softmax of attention over sqrt(d_h); see scale_queries
   double attention_temperature = training::kAttentionTemperature.default_value;
-  double masked_share =
-      training::kMaskedShare.default_value;  ///< of the tokens, with Objective::masked
-  /// With OffsetMask::learned: nats for each kept entry of an attention row
+  /// Share of the tokens of a sequence that are masked and predicted, with Objective::masked.
+  double masked_share = training::kMaskedShare.default_value;
+  /// Penalty in nats for each kept entry of an attention row, with OffsetMask::learned.
   double entry_penalty = training::kEntryPenalty.default_value;
   Eigen::Index log_every = training::kLogEvery.default_value;  ///< steps
   /// Batches of validation text that an evaluation reads; 0 for all
@@ -234,7 +232,7 @@ struct NumberField {
 
   std::string_view name;
   Place (*at)(TrainSettings&);
-  bool later;  ///< files from before the field exists lack it: their runs had its default
+  bool later;  ///< older files lack the field: their runs had its default
 
  private:
   template <class At>
@@ -272,7 +270,7 @@ struct ChoiceField {
   std::size_t (*get)(const TrainSettings&);
   void (*put)(TrainSettings&, std::size_t);
   Help meaning;
-  bool later;  ///< as for NumberField
+  bool later;  ///< see NumberField::later
 };
 std::span<const ChoiceField> choice_fields();
 std::string_view name_of(AttentionKind kind);

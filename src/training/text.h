@@ -36,7 +36,7 @@ class Tokenizer {
   /// The bytes; or the words with spaces between them, a line end for <eos>.
   std::string decode(std::span<const TokenId> tokens) const;
 
-  /// In ASCII, for a checkpoint: "bytes", or "words" and the words after line ends, other bytes and %
+  /// ASCII text for a checkpoint: "bytes", or "words" and the words after line ends, other bytes and %
   /// as %XX.
   std::string serialized() const;
   /// Throws FormatError ("tokenizer").
@@ -59,8 +59,8 @@ std::size_t validation_start(std::string_view text, bool words);
 struct Text {
   Tokenizer tokenizer;
   std::vector<TokenId> training, validation;
-  NgramLosses references;            ///< of the validation text, from counts in the training text
-  double bytes_per_token = 1;        ///< of the validation text
+  NgramLosses references;            ///< on the validation text, from training counts
+  double bytes_per_token = 1;        ///< mean over the validation text
   bool separate_validation = false;  ///< whether the validation text is a separate text
 };
 /// FNV-1a hash (64 bits in hexadecimal) of the tokens of both parts, by which a resumed run recognizes its text.
@@ -89,8 +89,8 @@ Eigen::Index model_vocabulary(const ModelSettings& settings, Eigen::Index tokens
 void mask_tokens(double share, TokenId mask, std::uint64_t seed, std::uint64_t draw,
                  std::span<TokenId> inputs, std::span<TokenId> targets);
 
-/// Appends T of T + 1 tokens to inputs and targets: all but the last with their successors, or with the objective
-/// `masked` all but the first, of which those that mask_tokens hides are predicted.
+/// Appends T of T + 1 tokens to inputs and targets: all but the last with their successors, or, with the objective
+/// `masked`, all but the first, with those that mask_tokens hides as targets.
 void add_example(const TrainSettings& settings, std::span<const TokenId> tokens, std::uint64_t seed,
                  std::uint64_t draw, std::vector<TokenId>& inputs, std::vector<TokenId>& targets);
 

@@ -25,7 +25,7 @@ inline constexpr Parameter kGenerated{"generated", integers(0, 100000), 200, "to
 /// Samples token after token, as a job in steps of tokens. Each token depends on the last T tokens.
 class TextSampler {
  public:
-  /// Goes on from `prompt` (a line's end when it has no token) for `wanted` tokens, each drawn from
+  /// Continues `prompt` (a line's end when it has no token) by `wanted` tokens, each drawn from
   /// softmax(logits / temperature); token k by draw k of the seed. Throws InvalidArgument
   /// ("temperature", "generated"), and ("checkpoint") for a model of masked tokens.
   TextSampler(TrainedModel trained, std::string_view prompt, Eigen::Index wanted,
@@ -52,10 +52,10 @@ class TextSampler {
 
 /// Attention weights of every head in a sentence.
 struct Attended {
-  std::vector<std::string> tokens;  ///< as texts; at most the model's length
+  std::vector<std::string> tokens;  ///< texts of the tokens; at most the model's length
   Eigen::Index layers = 0, heads = 0;
   std::vector<float> weights;     ///< layer by layer, head by head, row by row (a row is a query)
-  std::vector<double> entropies;  ///< of every head: mean of H/log(keys) over queries but the first
+  std::vector<double> entropies;  ///< by head: mean of H/log(keys) over queries but the first
 };
 /// Throws InvalidArgument ("prompt") when it has fewer than two tokens.
 Attended attend_to(TrainedModel& trained, std::string_view prompt,

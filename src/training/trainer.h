@@ -29,13 +29,13 @@ class Trainer {
   /// ("text") when its training part is shorter than a batch or its validation part than a sequence;
   /// ("validation") for a separate validation text.
   Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text);
-  /// Goes on where `checkpoint` was taken, exactly. Throws FormatError naming what is wrong in the
+  /// Resumes exactly at the step of `checkpoint`. Throws FormatError naming what is wrong in the
   /// file or does not fit the text.
   Trainer(const Safetensors& checkpoint, std::shared_ptr<const Text> text);
 
-  /// Goes on with this fault, as a run that had it from its beginning. Without a fault, and with the run's own, it does
-  /// nothing. Throws InvalidArgument ("fault") when the run's own fault has begun, ("fault_step") when the steps before
-  /// `fault` are fewer than those done, and as check_training does.
+  /// Sets the fault of the following steps, as if the run had it from its beginning. Does nothing for FaultKind::none
+  /// and for the fault of the settings. Throws InvalidArgument ("fault") when the fault of the settings has begun,
+  /// ("fault_step") when the steps before `fault` are fewer than those done, and as check_training does.
   void inject(const FaultSettings& fault);
   /// Does up to `steps` more; true when the run is done, stopped early or broken.
   bool advance(Eigen::Index steps);
@@ -49,7 +49,7 @@ class Trainer {
   const Tokenizer& tokenizer() const { return text_->tokenizer; }
   const TrainSettings& settings() const { return settings_; }
   const Model<float>& model() const { return model_; }
-  /// Whether the validation loss has had no new minimum for `patience` evaluations.
+  /// True if the validation loss had no new minimum for `patience` evaluations.
   bool stopped_early() const;
   /// Rows since the last call: every log_every steps from step 0 (where a resumed run has none) on,
   /// and the last step.
@@ -74,7 +74,7 @@ class Trainer {
   void move(const Vector<float>& gradient, float shrink);
   struct ValidationLoss {
     double mean, error;               // nats a token, its standard error over the sequences
-    double unigram, bigram, trigram;  // of the same tokens
+    double unigram, bigram, trigram;  // losses of n-gram models on the same tokens
   };
   std::vector<Eigen::Index> evaluated_starts() const;
   ValidationLoss validation_loss(LogRow& row, const Intervention<float>& intervention);
@@ -88,14 +88,14 @@ class Trainer {
   Model<float> model_;
   std::unique_ptr<Regularizer<float>> regularizer_;
   Reparametrization<float>* reparam_ = nullptr;  // the regularizer's; null for none
-  Vector<float> raw_;     // with a reparametrization: what the optimizer trains
+  Vector<float> raw_;     // numbers that the optimizer trains, with a reparametrization
   Vector<float> before_;  // the model's parameters before the last step, if that step is logged
   AdamW optimizer_;
   std::vector<double> targets_;  // m* of every head, layer by layer
   CentredKernel kernel_;
   Eigen::Index step_ = 0;
-  double train_loss_, rate_, gradient_norm_;  // of the last step
-  double lowest_loss_;                        // of the validation text, and its step
+  double train_loss_, rate_, gradient_norm_;  // values of the last step
+  double lowest_loss_;                        // lowest validation loss, and its step
   Eigen::Index lowest_step_ = 0;
   GradientNorms gradients_;
   std::vector<TokenId> inputs_, outputs_;

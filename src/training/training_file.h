@@ -25,12 +25,12 @@
 
 namespace eigenscope {
 
-/// The key of `extra` below under which a run keeps the path of its own validation text.
+/// Key of `extra` in write_training_file with the path of a run's separate validation text.
 inline constexpr const char* kValidationKey = "validation";
 /// The path under kValidationKey in the file; empty for a run validated on the last tenth of its text.
 std::string validation_of(const Safetensors& file);
 
-/// Whether the run that wrote the file is trained on this text; true for a file without a fingerprint.
+/// True if the run that wrote the file is trained on this text, and for a file without a fingerprint.
 bool is_text_of(const Safetensors& file, const Text& text);
 /// Throws InvalidArgument ("text") unless is_text_of.
 void check_text_of(const Safetensors& file, const Text& text);
@@ -41,10 +41,10 @@ std::optional<Eigen::Index> training_step(const Safetensors& file);
 struct TrainingState {
   TrainSettings settings;
   Tokenizer tokenizer;
-  std::string text;  ///< fingerprint of what the run learns from; empty if unknown
+  std::string text;  ///< fingerprint() of the text; empty if unknown
   Eigen::Index step = 0;
   std::vector<double> targets;              ///< m* of every head
-  Vector<float> parameters, first, second;  ///< as trained, with their AdamW state
+  Vector<float> parameters, first, second;  ///< trained numbers and their AdamW moments
   std::vector<float> regularizer;           ///< Regularizer::state
   double lowest_loss = std::numeric_limits<double>::quiet_NaN();  ///< NaN in files without it
   Eigen::Index lowest_step = 0;

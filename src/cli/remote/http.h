@@ -10,11 +10,11 @@
 namespace eigenscope::cli {
 
 struct HttpRequest {
-  std::string name;  ///< of the file, for messages
+  std::string name;  ///< name of the file in messages
   std::string url;   ///< http:// or https://
-  std::string
-      token;  ///< sent as a bearer token, to no other host than that of `url`; empty for none
-  /// Bytes that the host is asked for, the first and the last; nothing for the whole file.
+  /// Bearer token, sent to no other host than that of `url`; empty for none.
+  std::string token;
+  /// The first and the last requested byte; nothing for the whole file.
   struct Range {
     std::uint64_t first, last;
   };
@@ -27,7 +27,7 @@ struct HttpRequest {
 struct HttpAnswer {
   long status = 0;
   std::string body;
-  std::string url;                             ///< that answered
+  std::string url;                             ///< address that answered
   std::map<std::string, std::string> headers;  ///< by their names in lower case
 };
 

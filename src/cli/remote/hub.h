@@ -13,7 +13,7 @@
 
 namespace eigenscope::cli {
 
-/// How the names of files end that hold weights or the index of shards.
+/// True if a file with this name holds weights or the index of shards, by its ending (weights_endings).
 bool is_weights_name(std::string_view name);
 /// The endings, as messages list them.
 std::string weights_endings();
@@ -24,8 +24,8 @@ std::string percent_encoded(const std::string& name);
 struct HubModel {
   std::string name;      ///< owner and name, such as `google/gemma-2b`
   std::string revision;  ///< a branch, a tag or a commit
-  std::string
-      file;  ///< a file of weights or an index of shards in the model's folder; empty for the only one
+  /// A file of weights or an index of shards in the model's folder; empty for the only one.
+  std::string file;
 };
 
 /// The model that a person means by `owner/name` or `owner/name@revision`, with or without `/file` behind it, or by the
@@ -35,14 +35,14 @@ std::optional<HubModel> hub_model(const std::string& text);
 /// The address of the page of `owner/name`.
 std::string hub_address(const std::string& name);
 
-/// Where the files of a model are, at the commit that its revision has now.
+/// Address of the files of a model at the current commit of its revision.
 struct HubFolder {
-  std::string url;  ///< of the folder, with a slash at the end
+  std::string url;  ///< address of the folder, with a slash at the end
   std::string commit;
   std::string token;    ///< for its files; empty without HF_TOKEN
   std::string weights;  ///< the name of the file of weights, or of the index
-  std::map<std::string, std::uint64_t>
-      sizes;  ///< of the files of the folder, in bytes; 0 where the Hub names none
+  /// Bytes of each file of the folder; 0 where the Hub names none.
+  std::map<std::string, std::uint64_t> sizes;
 };
 
 /// Throws FormatError, naming the model, for one that is missing or gated, a missing revision, and as weights_among

@@ -56,7 +56,7 @@ class RemoteSource final : public ByteSource {
   RemoteFile file_;
   std::unique_ptr<Http> http_;
   HttpAnswer first_;
-  std::string located_;  // where redirects have led; signed addresses expire
+  std::string located_;  // address after redirects; signed addresses expire
   struct Block {
     std::string bytes;
     std::list<std::uint64_t>::iterator use;

@@ -28,7 +28,7 @@ struct CheckpointGrid {
   Json source;  ///< the file
 };
 
-/// Whether a grid file is one of checkpoints.
+/// True if the grid file has the key `checkpoints`.
 bool has_checkpoints(const std::string& json);
 
 /// Throws InvalidArgument naming the key that is missing, unknown or not allowed, FormatError for a folder of
@@ -43,7 +43,7 @@ Json collect_checkpoints(const CheckpointGrid& grid, const std::string& folder);
 /// The options --grid, --shard and --out of a command that measures checkpoints.
 class CheckpointGridOptions {
  public:
-  /// After MODEL, which --grid takes the place of. Adds nothing for other operations than those of grids.
+  /// Adds the options; call after MODEL, which --grid replaces. Adds nothing for an operation that grids do not have.
   void add_to(CLI::App& app, const Operation& operation);
   bool given() const { return grid_option_ != nullptr && grid_option_->count() > 0; }
   /// Measures the checkpoints of this share that have no result in the folder yet; each result is a file

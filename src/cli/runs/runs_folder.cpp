@@ -77,7 +77,8 @@ int lock_of(const std::string& path) {
   }
   if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
     const std::string holder = this_process();
-    const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, holder.data(), holder.size(), 0) > 0;
+    const bool written =
+        ::ftruncate(lock, 0) == 0 && ::pwrite(lock, holder.data(), holder.size(), 0) > 0;
     static_cast<void>(written);  // only a message would name it
     return lock;
   }

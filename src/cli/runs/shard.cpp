@@ -27,7 +27,7 @@ void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string
   for (const CLI::Option* other : app.get_options()) {
     const std::string name = other->get_single_name();
     const bool allowed = other == grid || other->get_needs().contains(grid) ||
-                     std::find(also.begin(), also.end(), name) != also.end();
+                         std::find(also.begin(), also.end(), name) != also.end();
     if (allowed || other->count() == 0) continue;
     throw InvalidArgument(name, "be omitted with --grid, whose file has the settings");
   }

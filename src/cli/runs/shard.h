@@ -17,8 +17,8 @@ struct Shard {
 /// "I/N" with I from 1 to N; all cells for an empty text. Throws InvalidArgument.
 Shard parse_shard(const std::string& text);
 
-/// A grid file says itself what is run: throws InvalidArgument for an option beside `grid` that is neither one
-/// of its own (`needs` it) nor among `also`, and ("out") when there is no folder `out` for the cells.
+/// Throws InvalidArgument for an option given beside `grid` that neither needs `grid` nor is among `also`, since the
+/// grid file has the settings, and ("out") when there is no folder `out` for the cells.
 void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string& out,
                        std::initializer_list<std::string_view> also = {});
 

@@ -15,11 +15,11 @@ Json to_json(const LogRow& row);
 
 /// A folder with model.safetensors, config.json, for bytes tokenizer.json, and the log, log.csv or
 /// log.jsonl (one object a row).
-/// Whatever moment the program is killed at, the files allow to go on exactly: the log is on the disk
+/// Whenever the program is killed, the files allow an exact resumption: the log is on the disk
 /// before the checkpoint that follows it, and what is in it after the checkpoint's step is cut off.
 class RunFolder {
  public:
-  /// Makes the folder; `validation` is the path that its checkpoints keep of the run's own validation text,
+  /// Makes the folder; `validation` is the path of a separate validation text, which the checkpoints keep;
   /// empty for none. Throws FormatError naming what cannot be made.
   RunFolder(std::string path, std::string validation, bool csv);
 
@@ -34,12 +34,12 @@ class RunFolder {
   std::string resume_log(Eigen::Index step, const TrainSettings& settings) const;
   void append(const std::vector<LogRow>& rows) const;
   void save(const Trainer& trainer) const;
-  /// The model alone for other programs, in a folder export of its own. Throws as export_model.
+  /// Writes the model for other programs to the folder `export`. Throws as export_model.
   void export_as(const Trainer& trainer, TensorFormat format) const;
-  /// The file weights.safetensors: Trainer::weights.
+  /// Writes Trainer::weights to weights.safetensors.
   void save_weights(const Trainer& trainer, TensorFormat format) const;
-  /// Saves the parameters in 16 bits as a checkpoint of its own, in a folder such as steps/step0500: the step with as
-  /// many digits as the run's last one.
+  /// Saves the parameters in 16 bits as a separate checkpoint, in a folder such as steps/step0500, with as many digits
+  /// as the run's last step has.
   void save_step(const Trainer& trainer) const;
 
  private:

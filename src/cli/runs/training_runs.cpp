@@ -91,9 +91,9 @@ void train(Trainer& trainer, const std::optional<RunFolder>& folder, Eigen::Inde
   keep_weights(trainer, folder, step_weights);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   const TrainSettings& settings = trainer.settings();
-  run.tokens_per_second =
-      static_cast<double>((trainer.steps_done() - first_step) * settings.batch * settings.model.length) /
-      passed.count();
+  run.tokens_per_second = static_cast<double>((trainer.steps_done() - first_step) * settings.batch *
+                                              settings.model.length) /
+                          passed.count();
   run.failure = trainer.failure();
 }
 

@@ -17,8 +17,8 @@
 
 namespace eigenscope::cli {
 
-/// The grid of one axis, the regularizer: each is trained from `seeds` seeds, that of `settings` and those that follow,
-/// and compared with the baseline.
+/// The grid of one axis, the regularizer: each is trained from `seeds` seeds, beginning with that of
+/// `settings`, and compared with the baseline.
 Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind>& regularizers,
                 Eigen::Index seeds);
 
@@ -34,33 +34,33 @@ void run_cells(const Grid& grid, const Shard& shard, const std::string& out, dou
 struct FinishedRun {
   const GridCell* cell;
   std::vector<LogRow> rows;  ///< logged by this process; at least the last one
-  std::vector<std::pair<std::string, LogRow>> interventions;  ///< the last state with each of them
+  std::vector<std::pair<std::string, LogRow>> interventions;  ///< the last state by intervention
   double tokens_per_second = 0;
   std::string failure;
 };
 
 /// Settings that all runs of a command share.
 struct RunOptions {
-  std::string
-      out;  ///< the folder of all, with one such as "locater-seed1" for each; empty for none
+  /// The folder of all runs, with a folder such as "locater-seed1" for each; empty for none.
+  std::string out;
   bool csv = false;
   bool resume = false;
-  /// Names, with which the last state is evaluated too.
+  /// Names of the interventions with which the last state is evaluated too.
   std::vector<std::string> interventions = {};
-  double tame = 0;                            ///< for that of this name
+  double tame = 0;                            ///< gamma of the intervention `tame`
   std::optional<TensorFormat> exported = {};  ///< also write each finished model for other programs
   std::optional<TensorFormat> weights = {};   ///< also write each finished model's weights alone
   Eigen::Index step_weights = 0;  ///< steps between copies of the weights in 16 bits; 0: none
 };
 
 /// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them before
-/// the first begins, or naming the setting in which a run to resume has another; FormatError for a file that cannot be
+/// the first begins, or naming the setting that differs in a run to resume; FormatError for a file that cannot be
 /// read or written.
 std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options);
 
 /// Regularizer, seed, failure, speed, and what was logged: with `rows` every row, else means of the last one.
 Json runs_json(const std::vector<FinishedRun>& runs, bool rows);
-/// For each regularizer and measure of a short grid the comparison of collect_results: runs, mean, deviation,
+/// The comparison of collect_results for each regularizer and measure of a short grid: runs, mean, deviation,
 /// difference, t, p. Runs that failed are left out.
 Json table_of(const Grid& grid, const std::vector<FinishedRun>& runs);
 

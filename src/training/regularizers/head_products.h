@@ -20,7 +20,7 @@ Matrix<Scalar> product(Eigen::Index rows, Eigen::Index columns, Eigen::Index inn
 template <class Scalar>
 Traces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 
-/// Where a head's W_Q^T and W_K^T (d_h x d, columns `leading` apart) are among the parameters.
+/// Places of a head's W_Q^T and W_K^T (d_h x d, columns `leading` apart) among the parameters.
 struct HeadRows {
   template <class Scalar>
   HeadRows(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);

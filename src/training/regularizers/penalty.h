@@ -1,5 +1,5 @@
 // The penalty that all forms of LocAteR share: squared deviation of a head's mean from its target,
-// plus its scale; and the head of which some forms take both.
+// plus its scale; and the head with bias and norm that some forms penalize.
 #pragma once
 
 #include <memory>
@@ -100,9 +100,8 @@ struct EffectiveHead final : PenalizedHead<Scalar> {
   /// W diag(g), or W S.
   Matrix<Scalar> seen(const Matrix<Scalar>& weights) const;
 
-  Eigen::Index norm_gain = -1,
-               norm_bias =
-                   -1;  ///< of the norm whose output attention reads; -1 where there is none
+  /// Offsets of gain and bias of the norm whose output attention reads; -1 where there is none.
+  Eigen::Index norm_gain = -1, norm_bias = -1;
   Eigen::Index d, width, leading, query_row, key_row, fused, bias;
   bool folded;
   Vector<Scalar> gain, mean, constant;  ///< constant: c

@@ -38,8 +38,8 @@ class Regularizer {
  public:
   virtual ~Regularizer() = default;
 
-  /// The mean that is held at the target m* of a head: tr(W)/d of W = W_Q W_K^T, d x d, without the norm's gain,
-  /// unless the regularizer has another.
+  /// The mean of a head that is pulled to its target m*: by default tr(W)/d of W = W_Q W_K^T, d x d, without the norm's
+  /// gain.
   virtual double mean(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head) const;
   /// The penalty, with its gradient added to the model's. `targets` are m* of every head, layer by layer.
   virtual double add_penalty(const std::vector<double>& /*targets*/,
@@ -51,7 +51,7 @@ class Regularizer {
   /// Adds the regularizer's part to the decoupled weight decay of each trained number, in units of 1/(learning rate).
   virtual void add_decay(Vector<float>& /*decay*/) const {}
 
-  /// Whether it reads the activations of the batches.
+  /// True if it reads the activations of the batches.
   virtual bool observes() const { return false; }
   /// Reads the model's last batch; `first` before step 0.
   virtual void observe(const Model<Scalar>& /*model*/, bool /*first*/) {}
@@ -65,12 +65,12 @@ class Regularizer {
 
 /// Properties of a regularizer that do not depend on a run.
 struct RegularizerFacts {
-  std::span<const std::string_view> settings =
-      {};                       ///< training settings that only this kind of regularizer reads
+  /// Training settings that only this kind of regularizer reads.
+  std::span<const std::string_view> settings = {};
   const char* state = nullptr;  ///< tensor of a checkpoint; null where there is no state
-  /// Whether it acts on W_Q and W_K alone, so that attention must read them.
+  /// True if it acts on W_Q and W_K alone, so that attention must depend on them.
   bool of_query_key = true;
-  /// Whether the query bias is not regularized, so that the logits can vary by the bias.
+  /// True if the query bias is not regularized, so that the logits can vary through it.
   bool leaves_bias = true;
   /// The variance in the log that the paper (Bao, Hataya, Karakida, ICML 2024) expects to fall, with a lower loss and
   /// a higher entropy than the baseline's; empty where it claims nothing.
