@@ -951,6 +951,31 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
   }
 }
 
+TEST_CASE("queries, keys and values are cut where config.json bounds them", "[families]") {
+  const auto with = [](const Json& bound) {
+    return refusal("OLMo", [=](TinyModel&, Json& c) { c["clip_qkv"] = bound; });
+  };
+  CHECK(with(8).kind == "none");
+  CHECK(with(nullptr).kind == "none");
+  for (const Json& bound : {Json(0), Json(-1), Json("none")}) CHECK(with(bound).item == "clip_qkv");
+  const auto normed = [](TinyModel& model, Json&) { model.add("model.norm.weight", {16}, 1); };
+  CHECK(refusal("OLMo", normed).item == "model.norm.weight");
+  const auto gain = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.input_layernorm.weight", {16}, 1);
+  };
+  CHECK(refusal("OLMo", gain).item == "model.layers.0.input_layernorm.weight");
+  const auto biased = [](TinyModel& model, Json&) {
+    model.add("model.layers.0.self_attn.q_proj.bias", {16}, 1);
+  };
+  CHECK(refusal("OLMo", biased).item == "attention_bias");
+  // Of another family, which does not read the key.
+  CHECK(refusal("OLMo 2", [](TinyModel&, Json& c) { c["clip_qkv"] = 8; }).item == "clip_qkv");
+  const Json& expected = models_of("OLMo").back();
+  const auto model = open_model(wave_model(expected), expected.at("config"));
+  CHECK_FALSE(model->has_plain_logits());
+  CHECK_FALSE(model->read_heads(0).has_linear_heads());
+}
+
 TEST_CASE("a key that is null, missing or of another activation is what the original code has",
           "[families]") {
   /// Logits of the last token after `change`.

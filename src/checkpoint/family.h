@@ -362,6 +362,11 @@ struct ForwardNames {
   std::string_view skipped = {}, skipped_key = {};
   std::uint64_t picture_rows = 0;
   bool bare_first = false;      ///< the first layer has no norm before its attention
+  /// Norms before both branches and after the last layer have no gains, and so no names.
+  bool gainless_norms = false;
+  /// Key of a bound c: queries, keys and values are cut to [-c, c], before queries and keys turn. The logits have no
+  /// scale but 1/sqrt(d_h).
+  std::string_view projection_bound_key = {};
   std::string_view value = {};  ///< where it is not fused with the queries
   /// A switch: the values of layers without a sliding window are the keys before their norm.
   std::string_view keys_as_values_key = {};

@@ -130,11 +130,18 @@ constexpr Family phi3() {
   return row;
 }
 
-// Its norms have no gains.
+// The epsilon of its norms is a constant of the original, and a key in GGUF.
 constexpr Family olmo() {
-  Family row =
-      heads_only(variant(llama(), "OLMo", " olmo "), " self_attn.v_proj self_attn.o_proj ");
+  Family row = variant(llama(), "OLMo", " olmo ");
   row.attentions[0].query_gain = {};
+  row.text.mlp_norm = row.text.final_norm = {};
+  row.text.gainless_norms = true;
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "layer_norm_eps";
+  row.text.epsilon = 1e-5;
+  row.text.projection_bound_key = "clip_qkv";
+  row.text.switched_biases = row.model_types;
+  row.text.foreign = {"norm.weight"};
   return row;
 }
 

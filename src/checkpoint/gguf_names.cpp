@@ -327,7 +327,10 @@ constexpr std::array kConverted{
     Converted{.name = "qwen3moe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
     // Its text is that of Qwen 3 MoE, whose experts have a tensor each.
     Converted{.name = "qwen3vlmoe", .model_type = "qwen3_moe", .keys = {kAxes, kNormalized}},
-    Converted{.name = "olmo", .model_type = "olmo", .neighbours = true},
+    Converted{.name = "olmo",
+              .model_type = "olmo",
+              .neighbours = true,
+              .keys = {" attention.clamp_kqv=clip_qkv "}},
     Converted{.name = "olmoe", .model_type = "olmoe"},
     Converted{.name = "seed_oss", .model_type = "seed_oss", .names = {kFourNorms}},
     Converted{.name = "starcoder2",

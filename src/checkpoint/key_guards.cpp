@@ -191,6 +191,7 @@ class KeyGuards {
           family_.pre_norm.key, family_.text.attention_cap_key}) {
       if (key == known) return true;
     }
+    if (stack_.part == LayerPart::whole && key == family_.text.projection_bound_key) return true;
     const auto names = [&](std::string_view word) { return key.find(word) != std::string::npos; };
     if (names("multiplier")) {
       if (std::any_of(kOtherMultipliers.begin(), kOtherMultipliers.end(), names)) return true;

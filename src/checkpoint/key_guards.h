@@ -16,6 +16,7 @@ struct GuardedStack {
   const Family& family;
   const StackMatch& stack;
   std::uint64_t head_width;
+  LayerPart part = LayerPart::attention;  ///< what reads the keys
 };
 
 /// The list in a config.json made of other metadata of the keys there that change the attention and are not read.

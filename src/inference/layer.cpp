@@ -155,6 +155,11 @@ void project(const LayerWeights& layer, const Output& query, const Output& key, 
 }
 
 void normalize(const LayerWeights& layer, HeadTokens& tokens) {
+  if (const float bound = layer.projection_bound; bound > 0) {
+    for (MatrixXf* const all : {&tokens.queries, &tokens.keys, &tokens.values}) {
+      *all = all->cwiseMax(-bound).cwiseMin(bound);
+    }
+  }
   tokens.values = layer.value_norm(std::move(tokens.values));
   if (layer.turned_before_norms) return;
   tokens.queries = layer.query_norm(std::move(tokens.queries));

@@ -59,6 +59,7 @@ struct LayerWeights {
   OffsetBias offset_bias;
   DisentangledTerms offset_terms;
   bool turned_before_norms = false;  ///< rotary positions turn queries and keys before their norms
+  float projection_bound = 0;  ///< c: queries, keys and values are cut to [-c, c]; 0: they are not
   /// Norms before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
   /// Norm of the tokens that entered the earlier layer whose keys and values this layer uses.
@@ -74,7 +75,7 @@ struct LayerWeights {
   /// Whether queries and keys are linear in the states, which are the same for both.
   bool has_linear_heads() const {
     return query_norm.is_none() && key_norm.is_none() && query_input.is_none() &&
-           key_input.is_none();
+           key_input.is_none() && projection_bound == 0;
   }
 };
 

@@ -61,7 +61,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
               static_cast<std::uint64_t>(sides(reader, first)[0]));
   check_tensors(match_, tensors_->tensors(), {}, LayerPart::whole);
   const auto head_width = static_cast<std::uint64_t>(first_rules().head_width);
-  check_keys(keys, {*match_.family, stack(), head_width}, {});
+  check_keys(keys, {*match_.family, stack(), head_width, LayerPart::whole}, {});
   check_norms(match_, stack(), keys);
 }
 
@@ -154,6 +154,12 @@ Norm Transformer::read_norm_of(const std::string& name, Index size) const {
           none ? VectorXf(VectorXf::Zero(size)) : read_bias(bias, size), epsilon_};
 }
 
+Norm Transformer::gainless_norm(Index size) const {
+  const bool rms = names().norm == NormKind::rms_norm;
+  return {names().norm, VectorXf::Ones(size), rms ? VectorXf() : VectorXf(VectorXf::Zero(size)),
+          epsilon_};
+}
+
 Norm Transformer::read_norm(std::string_view pattern, int layer) const {
   return pattern.empty() ? Norm() : read_norm_of(full_name(pattern, layer), width_);
 }
@@ -209,7 +215,7 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
     rest.mlp.gate = rest.mlp.gate.scaled(mlp_factors_[0]);
     rest.mlp.down = rest.mlp.down.scaled(mlp_factors_[1]);
   }
-  rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);
+  rest.norms.mlp_norm = branch_norm(text.mlp_norm, layer);
   rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
   rest.norms.mlp_scale = read_scale(text.mlp_scale, layer);

@@ -117,7 +117,7 @@ class Transformer {
     return names().offset_bias.slopes || !names().offset_bias.buckets.empty();
   }
   /// Whether logits are products of queries and keys that rotary positions turn, and a bias of the offset, without
-  /// norms after the rotation and without DisentangledTerms.
+  /// norms after the rotation, DisentangledTerms or a bound of queries and keys.
   bool has_plain_logits() const;
   /// Throws FormatError for a model without plain logits; `what` names what needs them.
   void check_plain_logits(std::string_view what) const;
@@ -287,6 +287,12 @@ class Transformer {
   StoredLinear linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
   /// Factors of a branch's output; empty where the file has none.
   Eigen::VectorXf read_scale(std::string_view pattern, int layer) const;
+  /// A norm without a gain.
+  Norm gainless_norm(Eigen::Index size) const;
+  /// That of the family's, or the one of this name.
+  Norm branch_norm(std::string_view pattern, int layer = 0) const {
+    return names().gainless_norms ? gainless_norm(width_) : read_norm(pattern, layer);
+  }
   /// Reads a norm over the tokens' coordinates; no norm for an empty name.
   Norm read_norm(std::string_view pattern, int layer = 0) const;
   /// Reads the norm of a projection's outputs, for each of its heads or all of them; no norm where the file has none.
@@ -335,6 +341,7 @@ class Transformer {
   std::vector<int> layers_with_heads_;
   Activation head_activation_ = Activation::gelu;  // of the head that predicts masked tokens
   float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
+  float projection_bound_ = 0;  // LayerWeights
   float embedding_factor_ = 1, residual_factor_ = 1;
   // Factors of the output of the attention, of the gate and the output of an MLP (ForwardNames), of the projected
   // states of a state space, z, x, B, C and the steps, and of its output (MixerNames).

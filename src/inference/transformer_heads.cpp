@@ -89,6 +89,7 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
     weights.query_norm = weights.key_norm = bare_norm();
   }
   weights.turned_before_norms = attention().turned_before_norms;
+  weights.projection_bound = projection_bound_;
   const bool bare = weights.query_norm.is_none();
   if (!bare) {
     weights.query_norm.gain *= query_scale;
@@ -167,15 +168,15 @@ bool Transformer::keys_are_values(int layer) const {
 bool Transformer::has_plain_logits() const {
   const bool late = attention().turned_before_norms &&
                     has(attention().query_norm_gain, layers_with_heads_.front());
-  return !late && names().offset_terms.vectors.empty();
+  return !late && names().offset_terms.vectors.empty() && projection_bound_ == 0;
 }
 
 void Transformer::check_plain_logits(std::string_view what) const {
   if (has_plain_logits()) return;
   refuse_item(std::string(match_.family->name),
               {what,
-               " needs logits of queries and keys alone, without norms after rotary positions and "
-               "terms of the offset"});
+               " needs logits of queries and keys alone, without norms after rotary positions, "
+               "terms of the offset and bounds of queries and keys"});
 }
 
 LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
@@ -190,6 +191,7 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   if (!gain.empty() && (layer > 0 || !names().bare_first)) {
     weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));
   }
+  if (names().gainless_norms) weights.attention_norm = gainless_norm(entering_width(layer));
   if (const int earlier = key_layer(layer); earlier != layer) {
     weights.earlier_norm = read_norm(gain, earlier);
   }

@@ -77,7 +77,7 @@ Linear Transformer::read_output() const {
 }
 
 MatrixXf Transformer::finished(const MatrixXf& tokens) const {
-  return read_norm(names().final_norm)(tokens);
+  return branch_norm(names().final_norm)(tokens);
 }
 
 }  // namespace eigenscope

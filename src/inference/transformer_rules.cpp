@@ -136,6 +136,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   residual_factor_ = static_cast<float>(factor(names().residual_factor_key, depth) / depth);
   read_factors(keys);
   rules.gate_bound = cap(names().gate_bound_key, names().gate_bound);
+  projection_bound_ = cap(names().projection_bound_key, 0);
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset other than 0, so that an unknown scaling of rotary positions is refused.
     LayerRules& layer_rules = rules_.emplace_back(rules);

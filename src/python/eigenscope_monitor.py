@@ -440,6 +440,7 @@ TYPES = {
             _llama(**_NORMS), window=1024, window_every=4, windows_every="global_attn_every_n_layers", rotary_in="window"
         ),
     ),
+    "olmo": (replace(_llama(gains="none"), gain=""),),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
     "exaone4": (replace(_OLMO2, window=4096, window_every=4, rotary_in="window", without_window="all"),),

@@ -546,6 +546,19 @@ class CommandR(Decoder):
     keys = {"logit_scale": float32(0.25)}
 
 
+class Olmo(Decoder):
+    architecture, epsilon = "olmo", "attention.layer_norm_epsilon"
+    norms, final_norm = (), ""
+
+    def norm(self, name, size):
+        pass
+
+
+class ClampedOlmo(Olmo):
+    name = "olmo-clamped"
+    keys = {"attention.clamp_kqv": float32(0.5)}
+
+
 class Granite(Decoder):
     architecture = "granite"
     keys = {

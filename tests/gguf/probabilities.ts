@@ -48,6 +48,8 @@ const ARCHITECTURES: Record<string, Limits> = {
   'glm-dsa': SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,
+  olmo: SINGLE,
+  'olmo-clamped': SINGLE,
   olmo2: SINGLE,
   olmo3: SINGLE,
   glm4: SINGLE,

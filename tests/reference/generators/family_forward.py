@@ -280,6 +280,38 @@ class NormOfAllHeads(Llama):
         return self.rms_norm(name, x.reshape(len(x), -1)).reshape(x.shape)
 
 
+class Olmo(PlainLlama):
+    """LayerNorms without gains."""
+
+    config = {
+        "model_type": "olmo",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "hidden_act": "silu",
+        "rope_theta": 50.0,
+        "attention_bias": False,
+        "clip_qkv": None,
+        "tie_word_embeddings": False,
+    }
+
+    def add_norm(self, name, size=WIDTH, bias=False, mean=1.0):
+        pass
+
+    def rms_norm(self, name, x):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return centred / np.sqrt(np.mean(centred**2, axis=-1, keepdims=True) + 1e-5)
+
+
+class ClippedOlmo(Olmo):
+    """Queries, keys and values are cut."""
+
+    config = {**Olmo.config, "clip_qkv": 0.75}
+
+    def projections(self, p, x):
+        bound = self.config["clip_qkv"]
+        return [np.clip(y, -bound, bound) for y in super().projections(p, x)]
+
+
 class Olmo2(NormOfAllHeads):
     """Norms of the outputs of attention and MLP."""
 
@@ -3457,6 +3489,7 @@ def generate():
         "Qwen 3": [beside_vision("internvl", Qwen3().result()), Qwen3().result()],
         "Qwen 2 VL": [Qwen25Vl().result()],
         "Qwen 3 VL": [Qwen3Vl().result()],
+        "OLMo": [Olmo().result(), ClippedOlmo().result()],
         "OLMo 2": [Olmo2().result()],
         "OLMo 3": [Olmo3().result()],
         "EXAONE 4": [Exaone4().result(), ShortExaone4().result()],
