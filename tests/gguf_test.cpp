@@ -1635,6 +1635,15 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
   };
   CHECK(normed(16) == true);
   CHECK(normed(128) == false);
+  // Granite divides by the scale of the next token's logits, Cohere multiplies by it.
+  for (const char* const architecture : {"command-r", "granite"}) {
+    GgufWriter scaled = model(architecture, "logit_scale", 0.25);
+    scaled.number(std::string(architecture) + ".attention.scale", 0.5F);
+    const auto config = read_config(files_of(scaled));
+    const bool divides = std::string_view(architecture) == "granite";
+    CHECK(config->number("logits_scaling", 0, 1).has_value() == divides);
+    CHECK(config->number("logit_scale", 0, 1).has_value() != divides);
+  }
   // Blocks for the prediction of further tokens are no layers.
   CHECK(read_config(files_of(model("glm4moe", "nextn_predict_layers", 1)))
             ->number("num_hidden_layers", 0, 99) == 8);

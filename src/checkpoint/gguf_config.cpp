@@ -503,6 +503,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     } else if (type.starts_with("granite")) {
       add_granite_keys(metadata, config);
     }
+    // Of Granite, which divides by it, and of others, which multiply.
+    config.erase(type.starts_with("granite") ? "logit_scale" : "logits_scaling");
     // Blocks after the last layer predict further tokens.
     const double layers =
         metadata.number("block_count", 0) - metadata.number("nextn_predict_layers", 0);
