@@ -914,7 +914,7 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
     std::string family, key;
     Json value;
   };
-  for (const Setting& it : {Setting{"Cohere", "use_qk_norm", true},
+  for (const Setting& it : {Setting{"Cohere", "use_qk_norm", false},
                             Setting{"Cohere", "logit_scale", 0},
                             Setting{"Gemma", "hidden_activation", "tanh"},
                             Setting{"Gemma 2", "attn_logit_softcapping", -1},
@@ -949,6 +949,23 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
     CAPTURE(it.family, it.key);
     CHECK(refusal(it.family, [&](TinyModel&, Json& c) { c[it.key] = it.value; }).item == it.key);
   }
+}
+
+TEST_CASE("gains of the norms of queries and keys differ by the head where the family says so",
+          "[families]") {
+  const std::string attention = "model.layers.0.self_attn.";
+  const auto shaped = [&](const char* norm, const std::vector<std::uint64_t>& shape) {
+    return refusal("Cohere", [&](TinyModel& m, Json&) { m.add(attention + norm, shape, 1); });
+  };
+  CHECK(shaped("q_norm.weight", {4, 4}).kind == "none");
+  check_failure(shaped("q_norm.weight", {16}), attention + "q_norm.weight", "4 heads of 4");
+  check_failure(shaped("k_norm.weight", {4}), attention + "k_norm.weight", "2 heads of 4");
+  check_failure(shaped("k_norm.bias", {2, 4}), attention + "k_norm.bias", "not supported");
+  const Json& expected = models_of("Cohere").back();
+  const auto model = open_model(wave_model(expected), expected.at("config"));
+  const LayerWeights weights = model->read_heads(0);
+  CHECK_FALSE(weights.normalizes_all_heads(model->rules(0)));
+  CHECK(weights.key_norm.of_head(1).gain == weights.key_norm.gain.tail(4));
 }
 
 TEST_CASE("queries, keys and values are cut where config.json bounds them", "[families]") {

@@ -56,6 +56,7 @@ struct AttentionNames {
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   bool always_head_normed = false;   ///< no model of the row is without these norms
+  bool gains_by_head = false;        ///< these gains, heads x d_h, differ by the head
   bool turned_before_norms = false;  ///< queries and keys turn before these norms
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows
@@ -361,7 +362,7 @@ struct ForwardNames {
   /// many rows the embeddings have for pictures, after those of text.
   std::string_view skipped = {}, skipped_key = {};
   std::uint64_t picture_rows = 0;
-  bool bare_first = false;      ///< the first layer has no norm before its attention
+  bool bare_first = false;  ///< the first layer has no norm before its attention
   /// Norms before both branches and after the last layer have no gains, and so no names.
   bool gainless_norms = false;
   /// Key of a bound c: queries, keys and values are cut to [-c, c], before queries and keys turn. The logits have no

@@ -1118,11 +1118,12 @@ constexpr Family llava() {
   return row;
 }
 
-// Attention and MLP read the same norm.
+// Attention and MLP read the same norm. Command R+ has norms of queries and keys.
 constexpr Family cohere() {
   Family row = head_normed(variant(llama(), "Cohere", " cohere "), false);
   row.rotary.default_base = 0;  // another one by the version of the original's code
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.attentions[0].gains_by_head = true;
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
   row.text.epsilon_key = "layer_norm_eps";
@@ -1130,14 +1131,12 @@ constexpr Family cohere() {
   row.text.parallel = true;
   row.text.output_scale_key = "logit_scale";
   row.text.output_scale = 0.0625;
-  row.text.usual = {{{"use_qk_norm", "false"}}};
   return row;
 }
 
 // The last of each four layers has neither window nor positions.
 constexpr Family cohere2() {
   Family row = without_head_norms(variant(cohere(), "Cohere 2", " cohere2 "));
-  row.text.usual = {};
   row.rotary = {.only_local = true, .without_window = WithoutWindow::none};
   row.window = {.default_size = 4096, .default_pattern = 4};
   return row;

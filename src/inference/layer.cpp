@@ -154,7 +154,8 @@ void project(const LayerWeights& layer, const Output& query, const Output& key, 
   apply_maps(std::array{key, value}, layer.key_input(states));
 }
 
-void normalize(const LayerWeights& layer, HeadTokens& tokens) {
+void normalize(const LayerWeights& layer, const Norm& query_norm, const Norm& key_norm,
+               HeadTokens& tokens) {
   if (const float bound = layer.projection_bound; bound > 0) {
     for (MatrixXf* const all : {&tokens.queries, &tokens.keys, &tokens.values}) {
       *all = all->cwiseMax(-bound).cwiseMin(bound);
@@ -162,8 +163,8 @@ void normalize(const LayerWeights& layer, HeadTokens& tokens) {
   }
   tokens.values = layer.value_norm(std::move(tokens.values));
   if (layer.turned_before_norms) return;
-  tokens.queries = layer.query_norm(std::move(tokens.queries));
-  tokens.keys = layer.key_norm(std::move(tokens.keys));
+  tokens.queries = query_norm(std::move(tokens.queries));
+  tokens.keys = key_norm(std::move(tokens.keys));
 }
 
 void turn(const RotaryTurns& turns, const LayerRules& rules, const LayerWeights* layer,
@@ -226,8 +227,24 @@ Index LayerRules::most_seen(Index length) const {
   return seen(causal ? length - 1 : (length - 1) / 2, length).count;
 }
 
+Norm Norm::of_head(int head) const {
+  if (head_width == 0) return *this;
+  const auto own = [&](const Eigen::VectorXf& of_all) -> Eigen::VectorXf {
+    if (of_all.size() == 0) return {};
+    return of_all.segment(head * head_width, head_width);
+  };
+  return {kind, own(gain), own(bias), epsilon};
+}
+
 MatrixXf Norm::operator()(MatrixXf x) const {
   if (is_none()) return x;
+  if (head_width > 0) {
+    for (int head = 0; head < gain.size() / head_width; ++head) {
+      auto part = x.middleRows(head * head_width, head_width);
+      part = of_head(head)(part);
+    }
+    return x;
+  }
   const Index rows = x.rows();
   x.resize(gain.size(), x.size() / gain.size());  // a block a column
   MatrixXf out(x.rows(), x.cols()), statistics(2, x.cols());
@@ -249,7 +266,10 @@ MatrixXf Compression::operator()(const MatrixXf& states) const {
 }
 
 bool LayerWeights::normalizes_all_heads(const LayerRules& rules) const {
-  return query_norm.gain.size() > rules.head_width || key_norm.gain.size() > rules.head_width;
+  const auto is_of_all = [&](const Norm& norm) {
+    return norm.head_width == 0 && norm.gain.size() > rules.head_width;
+  };
+  return is_of_all(query_norm) || is_of_all(key_norm);
 }
 
 double share_beside(double sink, double largest, double weight) {
@@ -292,7 +312,7 @@ HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
     tokens.keys = by_heads(layer.key, entering);
     tokens.values = by_heads(layer.value, entering);
   }
-  normalize(layer, tokens);
+  normalize(layer, layer.query_norm, layer.key_norm, tokens);
   return tokens;
 }
 
@@ -318,11 +338,12 @@ std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules&
   const int shared = rules.key_head(head);
   const Linear query = layer.query.head(head), key = layer.key.head(shared),
                value = layer.value.head(shared);
+  const Norm query_norm = layer.query_norm.of_head(head), key_norm = layer.key_norm.of_head(shared);
   for (const MatrixXf& passage : states) {
     HeadTokens& head_tokens = tokens.emplace_back();
     project(layer, {query, head_tokens.queries}, {key, head_tokens.keys},
             {value, head_tokens.values}, passage);
-    normalize(layer, head_tokens);
+    normalize(layer, query_norm, key_norm, head_tokens);
     add_beside(layer, head, head_tokens);
   }
   return tokens;

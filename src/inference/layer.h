@@ -24,8 +24,12 @@ struct Norm {
   NormKind kind = NormKind::layer_norm;
   Eigen::VectorXf gain, bias;
   float epsilon = 0;
+  /// Where heads have gains of their own: d_h, of which the gain has a multiple; each head is normalized by itself.
+  Eigen::Index head_width = 0;
 
   bool is_none() const { return gain.size() == 0; }
+  /// The norm of one head, which is that of every head unless these have gains of their own.
+  Norm of_head(int head) const;
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 

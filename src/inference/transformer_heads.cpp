@@ -23,8 +23,20 @@ Norm Transformer::read_projection_norm(std::string_view pattern, int layer, Inde
   const std::string name = full_name(pattern, layer);
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
   const Index head_width = rules(layer).head_width;
-  const bool each = tensors_->tensor(name).shape ==
-                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(head_width)};
+  const auto size = [](Index n) { return static_cast<std::uint64_t>(n); };
+  const std::vector<std::uint64_t>& shape = tensors_->tensor(name).shape;
+  const bool each = shape == std::vector{size(head_width)};
+  if (attention().gains_by_head) {
+    const Index heads = outputs / head_width;
+    if (shape != std::vector{size(heads), size(head_width)}) {
+      refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " must be ",
+                         std::to_string(heads), " heads of ", std::to_string(head_width)});
+    }
+    const std::string bias = bias_of(name);
+    if (tensors_->tensors().contains(bias)) refuse_item(bias, "a bias here is not supported");
+    return {names().norm, read_flat(pattern, layer, outputs), VectorXf::Zero(outputs), epsilon_,
+            head_width};
+  }
   return read_norm_of(name, each ? head_width : outputs);
 }
 

@@ -333,7 +333,7 @@ HeadProjections folded_projections(const LayerWeights& weights, const LayerRules
     MatrixXd rows = from.head(number).weight.cast<double>();
     if (compresses) return MatrixXd(rows * linear_compression(compression, inputs));
     rows *= inputs.asDiagonal();
-    if (!norm.is_none()) divide_by_norm(norm, from, inputs, number, rows);
+    if (!norm.is_none()) divide_by_norm(norm.of_head(number), from, inputs, number, rows);
     return rows;
   };
   return {rows_of(weights.query, weights.query_input, weights.query_norm, head),

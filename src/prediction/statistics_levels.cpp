@@ -51,7 +51,9 @@ double logit_bound(const LayerWeights& weights, const LayerRules& rules, int hea
                    const std::vector<MatrixXf>& states) {
   const Index width = rules.head_width;
   if (!weights.query_norm.is_none()) {
-    return largest_output(weights.query_norm) * largest_output(weights.key_norm) /
+    const int key_head = rules.key_head(head);
+    return largest_output(weights.query_norm.of_head(head)) *
+           largest_output(weights.key_norm.of_head(key_head)) /
            std::sqrt(static_cast<double>(width));
   }
   if (!weights.key_input.is_none()) {

@@ -490,7 +490,7 @@ TYPES = {
     "llama4_text": (_LLAMA4,),
     "llama4": (replace(_LLAMA4, parts=("llama4_text",)),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
-    "cohere": (_llama(usual=(("use_qk_norm", False),)),),
+    "cohere": (_llama(norms_switch="use_qk_norm", **_NORMS),),
     "cohere2": (_llama(window=4096, window_every=4, rotary_in="window", without_window="none"),),
     "jamba": (replace(_llama(), rotary=0.0),),
     "falcon_h1": (_llama(input_factor="attention_in_multiplier", key_factor="key_multiplier"),),
@@ -1120,8 +1120,11 @@ def _projections(weights, layer, kind):
     return tuple(by_head(name, count) if name in weights else None for name, count in ((query, h), (key, g)))
 
 
-def _vector(weights, name, sizes):
+def _vector(weights, name, sizes, rows=0):
+    """Of one of the `sizes`, which may lie in so many rows."""
     array = _double(weights[name])
+    if rows and len(array.shape) == 2 and array.shape[0] == rows:
+        array = array.reshape(-1)
     if tuple(array.shape) not in [(size,) for size in sizes]:
         raise ValueError(f"'{name}' must have the length {' or '.join(map(str, sizes))}: found {tuple(array.shape)}")
     return array
@@ -1158,7 +1161,7 @@ class _Heads:
             norm = names[side + "_norm"] if fold_gains else ""
             if norm:
                 sizes = [layer.head_width, counts[side] * layer.head_width]
-                factor = factor * (_vector(weights, norm, sizes) + plus).reshape((-1, 1, layer.head_width))
+                factor = factor * (_vector(weights, norm, sizes, counts[side]) + plus).reshape((-1, 1, layer.head_width))
             self.factors[side] = factor
         # Factor of the logits by coordinate at offset 0, without rotation.
         turned = [layer.scale * (layer.turned_scale if i < layer.turned else 1.0) for i in range(layer.head_width)]

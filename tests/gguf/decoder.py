@@ -546,6 +546,20 @@ class CommandR(Decoder):
     keys = {"logit_scale": float32(0.25)}
 
 
+class CommandRPlus(CommandR):
+    """Norms of queries and keys, whose gains differ by the head."""
+
+    name = "command-r-plus"
+
+    def __init__(self, kind, size):
+        super().__init__(kind, replace(size, layers=64))  # by which llama.cpp knows of the norms
+
+    def layer(self, p):
+        super().layer(p)
+        for name, heads in (("attn_q_norm", self.size.heads), ("attn_k_norm", self.size.key_heads)):
+            self.vector(f"{p}{name}.weight", (heads, self.size.head_width), 1.0)
+
+
 class Olmo(Decoder):
     architecture, epsilon = "olmo", "attention.layer_norm_epsilon"
     norms, final_norm = (), ""

@@ -54,6 +54,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   olmo3: SINGLE,
   glm4: SINGLE,
   'command-r': SINGLE,
+  'command-r-plus': SINGLE,
   granite: SINGLE,
   smollm3: SINGLE,
   internlm2: SINGLE,

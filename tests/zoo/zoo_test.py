@@ -227,10 +227,8 @@ def types_of_peers():
 
 
 def text_of(config, references):
-    """Cohere's with query-key norms are not run, nor Jina's, nor Ling but from GGUF, where its projections are
-    separate."""
+    """Jina's are not run, nor Ling but from GGUF, where its projections are separate."""
     refused = config.get("model_type") == "bailing_moe"
-    refused |= config.get("model_type") == "cohere" and config.get("use_qk_norm", False)
     refused |= config.get("model_type") == "xlm-roberta" and config.get("position_embedding_type") == "rotary"
     return "yes" if not refused and types_of(config) in [known for known in references if known] else ""
 

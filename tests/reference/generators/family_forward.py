@@ -737,6 +737,20 @@ class Cohere(Llama):
         return self.norm("model.norm", x) @ output.T * self.config["logit_scale"]
 
 
+class CommandRPlus(Cohere):
+    """A LayerNorm of each head's queries and keys, whose gains differ by the head."""
+
+    config = {**Cohere.config, "use_qk_norm": True}
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        for name, heads in (("q", HEADS), ("k", groups)):
+            self.tensor(f"{p}{name}_norm.weight", [heads, self.width], 0.6, 1.0)
+
+    def normed(self, name, x):
+        return self.norm(name, x)
+
+
 class Cohere2(Cohere):
     """Layers with a window turn, the others do not."""
 
@@ -3504,7 +3518,7 @@ def generate():
             SmallGemma4().result(),
         ],
         "SmolLM3": [SmolLM3().result()],
-        "Cohere": [Cohere().result()],
+        "Cohere": [Cohere().result(), CommandRPlus().result()],
         "Cohere 2": [Cohere2().result()],
         "GLM": [Glm().result()],
         "GLM-4": [Glm4().result()],
