@@ -951,6 +951,36 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
   }
 }
 
+TEST_CASE("numbers of an xIELU are in the file, or in config.json", "[families]") {
+  const std::string numbers = "model.layers.1.mlp.act_fn.";
+  const auto lacking = [&](TinyModel& model, Json&) { model.values.erase(numbers + "alpha_p"); };
+  CHECK(refusal("Apertus", lacking).item == numbers + "alpha_p");
+  const auto told = [&](TinyModel& model, Json& config) {
+    lacking(model, config);
+    config["xielu"]["alpha_p"] = {0.5, 0.25};
+  };
+  CHECK(refusal("Apertus", told).kind == "none");
+  const auto short_list = [&](TinyModel& model, Json& config) {
+    lacking(model, config);
+    config["xielu"]["alpha_p"] = Json::array({0.5});
+  };
+  CHECK(refusal("Apertus", short_list).item == "xielu.alpha_p");
+  const auto pair = [&](TinyModel& model, Json&) { model.add(numbers + "alpha_n", {2}, 1); };
+  CHECK(refusal("Apertus", pair).item == numbers + "alpha_n");
+  const auto gated = [&](TinyModel& model, Json&) {
+    model.add("model.layers.0.mlp.gate_proj.weight", {10, 16}, 1);
+  };
+  CHECK(refusal("Apertus", gated).item == "model.layers.0.mlp.gate_proj.weight");
+  const std::vector<std::pair<std::string, Json>> others{
+      {"hidden_act", "silu"}, {"mlp_bias", true}, {"post_norm", true}, {"rope_scaling", "none"}};
+  for (const auto& other : others) {
+    CAPTURE(other.first);
+    const auto with = [&](TinyModel&, Json& c) { c[other.first] = other.second; };
+    CHECK(refusal("Apertus", with).item == other.first);
+  }
+  CHECK(refusal("Apertus", [](TinyModel&, Json& c) { c.erase("rope_scaling"); }).kind != "none");
+}
+
 TEST_CASE("gains of the norms of queries and keys differ by the head where the family says so",
           "[families]") {
   const std::string attention = "model.layers.0.self_attn.";

@@ -183,6 +183,13 @@ struct MlpNames {
   GateRows gate_rows = GateRows::separate;
 };
 
+/// Numbers of an xIELU of each layer, one a tensor: of the softplus of `alpha_n` and `beta` the sum is the factor of the
+/// negative part. Where the file lacks one, it is that under its name in the object "xielu" of config.json, of all layers
+/// or in a list, as the metadata of a GGUF file have it; and `beta` and `eps` are 0.5 and -1e-6 by default.
+struct XieluNames {
+  std::string_view alpha_p = {}, alpha_n = {}, beta = {}, eps = {};
+};
+
 /// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map. They
 /// have no prefix. The output weights may be missing, and are then the token embeddings.
 struct MaskedHead {
@@ -397,6 +404,7 @@ struct ForwardNames {
   double epsilon = 1e-5;              ///< where the config does not say
   std::string_view activation_key = {};
   Activation activation = Activation::gelu;
+  XieluNames xielu = {};  ///< the activation of the MLP, in the place of that
   GateRows gate_rows = GateRows::separate;
   /// Key of a bound c: a gated MLP is activation(min(g, c)) (u + 1), where u is cut to [-c, c].
   std::string_view gate_bound_key = {};

@@ -951,11 +951,21 @@ constexpr Family qwen35() {
 }
 
 constexpr Family apertus() {
-  Family row = head_normed(llama_heads("Apertus", " apertus "));
+  Family row = head_normed(variant(llama(), "Apertus", " apertus "));
   row.rotary.default_base = 1.2e7;
   row.rotary.unwritten = UnwrittenScaling::angles;
   row.attentions[0].query_gain = "layers.{n}.attention_layernorm.weight";
-  row.attentions[0].others = " self_attn.v_proj self_attn.o_proj feedforward_layernorm ";
+  ForwardNames& text = row.text;
+  text.mlp_norm = "layers.{n}.feedforward_layernorm.weight";
+  text.mlp_gate = {};
+  text.xielu = {.alpha_p = "layers.{n}.mlp.act_fn.alpha_p",
+                .alpha_n = "layers.{n}.mlp.act_fn.alpha_n",
+                .beta = "layers.{n}.mlp.act_fn.beta",
+                .eps = "layers.{n}.mlp.act_fn.eps"};
+  text.activation_key = {};
+  text.epsilon = 1e-5;
+  text.switched_biases = row.model_types;
+  text.usual = {{{"hidden_act", "xielu"}, {"mlp_bias", "false"}, {"post_norm", "false"}}};
   return row;
 }
 

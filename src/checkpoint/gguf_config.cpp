@@ -192,6 +192,17 @@ void set_layer_types(OrderedJson& config, std::string_view pattern) {
   config["layer_types"] = std::move(types);
 }
 
+/// The numbers of the activation, which the metadata have without the architecture's name.
+void add_xielu_keys(const OrderedJson& metadata, OrderedJson& config) {
+  for (const char* const name : {"alpha_p", "alpha_n", "beta", "eps"}) {
+    const std::string key = std::string("xielu.") + name;
+    const auto given = metadata.find(key);
+    if (given == metadata.end()) continue;
+    if (!is_finite(*given)) refuse_item(key, "it must be finite");
+    config["xielu"][name] = *given;
+  }
+}
+
 /// Sets the keys of config.json for latent attention, whose keys llama.cpp counts as those of one head.
 void add_latent_keys(const ModelMetadata& metadata, OrderedJson& config) {
   config["num_key_value_heads"] = config["num_attention_heads"];
@@ -493,6 +504,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
+    if (type == "apertus") add_xielu_keys(header.metadata, config);
     if (type == "falcon_h1") config["mamba_rms_norm"] = has_tensor(parts, "blk.0.ssm_norm.weight");
     if (type == "cohere2_moe") add_dense_layers(metadata, config);
     // Windows of one of its successors do not hold for the tokens of pictures.

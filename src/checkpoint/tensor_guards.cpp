@@ -53,6 +53,8 @@ class KnownLayer {
            forward->mlp_scale, forward->skip, forward->mlp_gate, forward->mlp_up, forward->mlp_down,
            forward->layer_scale});
       add({forward->offset_terms.key, forward->offset_terms.query});
+      const XieluNames& xielu = forward->xielu;
+      add({xielu.alpha_p, xielu.alpha_n, xielu.beta, xielu.eps});
       const LayerInputNames& input = forward->layer_input;
       add({input.gate, input.output, input.output_norm});
       const ExpertNames& experts = forward->experts;

@@ -195,6 +195,11 @@ MatrixXf by_heads(const HeadProjection& from, const MatrixXf& x) {
 }
 
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
+  if (layer.xielu) {
+    MatrixXf hidden = layer.mlp_up(x);
+    activate(*layer.xielu, {hidden.data(), static_cast<std::size_t>(hidden.size())});
+    return layer.mlp_down(hidden);
+  }
   if (layer.mlp_gate.weight.size() > 0) {
     MatrixXf hidden = layer.mlp_gate(x);
     activation_forward(activation, hidden, hidden);

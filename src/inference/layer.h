@@ -69,6 +69,7 @@ struct LayerWeights {
   /// Norm of the tokens that entered the earlier layer whose keys and values this layer uses.
   Norm earlier_norm;
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
+  std::optional<Xielu> xielu;  ///< the activation of the MLP, in the place of that of the rules
   /// Factors of the coordinates of the branches' outputs; empty for none.
   Eigen::VectorXf attention_scale, mlp_scale;
   Norm layer_input_norm;  ///< norm of the term that the layer's input adds (LayerInputNames)

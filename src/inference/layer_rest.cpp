@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "support/error.h"
@@ -179,7 +180,12 @@ void LayerRest::add_task(Index count) {
     for (Index t = 0; t < count; ++t) {
       float* const values = out + t * outputs;
       for (Index i = 0; bound > 0 && i < rows; ++i) values[i] = std::min(values[i], bound);
-      activate<float>(rules_.activation, {values, static_cast<std::size_t>(rows)});
+      const std::span<float> hidden(values, static_cast<std::size_t>(rows));
+      if (const auto& xielu = stored_.norms.xielu) {
+        activate(*xielu, hidden);
+      } else {
+        activate<float>(rules_.activation, hidden);
+      }
       if (!is_gated) continue;
       const float* const factors = up.data() + t * rows;
       if (bound > 0) {

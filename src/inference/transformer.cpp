@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -177,6 +179,37 @@ std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) con
   return shape;
 }
 
+void Transformer::read_xielu_numbers(const ConfigKeys& keys) {
+  constexpr double kLargest = 1e3;
+  if (names().xielu.alpha_p.empty()) return;
+  for (int layer = 0; layer < layers_; ++layer) {
+    auto number = xielu_numbers_.emplace_back().begin();
+    for (const char* const name : {"alpha_p", "alpha_n", "beta", "eps"}) {
+      const std::string of_all = std::string("xielu.") + name, own = element_key(of_all, layer);
+      const bool listed = keys.value(of_all) == "an array";
+      *number++ = keys.number(listed ? own : of_all, -kLargest, kLargest);
+      if (!listed || keys.has(own)) continue;
+      refuse_item(keys.path(of_all), {"it must have an element for each of the ",
+                                      std::to_string(layers_), " layers in ", keys.name()});
+    }
+  }
+}
+
+Xielu Transformer::read_xielu(int layer) const {
+  const auto& [alpha_p, alpha_n, beta, eps] = names().xielu;
+  const auto& told = xielu_numbers_[static_cast<std::size_t>(layer)];
+  const auto number = [&](std::string_view pattern, std::optional<double> otherwise) {
+    const bool stored = has(pattern, layer) || !otherwise;
+    return stored ? static_cast<double>(read_flat(pattern, layer, 1)[0]) : *otherwise;
+  };
+  const auto softplus = [](double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  };
+  const double linear = number(beta, told[2].value_or(0.5));
+  return {softplus(number(alpha_p, told[0])), linear + softplus(number(alpha_n, told[1])), linear,
+          number(eps, told[3].value_or(-1e-6))};
+}
+
 LayerWeights Transformer::read_layer(int layer) const {
   StoredRest stored = rest(layer, read_heads(layer, kAnyNumber));
   LayerWeights& weights = stored.norms;
@@ -215,6 +248,7 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
     rest.mlp.gate = rest.mlp.gate.scaled(mlp_factors_[0]);
     rest.mlp.down = rest.mlp.down.scaled(mlp_factors_[1]);
   }
+  if (!text.xielu.alpha_p.empty()) rest.norms.xielu = read_xielu(layer);
   rest.norms.mlp_norm = branch_norm(text.mlp_norm, layer);
   rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);

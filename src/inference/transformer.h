@@ -302,6 +302,9 @@ class Transformer {
   void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// The rest of a layer, with its norms in a copy of `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
+  /// What config.json has of the numbers of each layer's xIELU.
+  void read_xielu_numbers(const ConfigKeys& keys);
+  Xielu read_xielu(int layer) const;
   void read_layer_input(StoredRest& rest, int layer) const;
   void read_mixer(StoredRest& rest, int layer) const;
   void read_output_gate(StoredRest& rest, int layer) const;
@@ -364,12 +367,13 @@ class Transformer {
   bool normed_offsets_ = false, shared_offset_maps_ = false;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
-  Eigen::Index layer_input_width_ = 0;  // p; 0 where layers have none
-  bool tied_output_ = true;             // the embeddings are the output weights
-  bool scaled_embedding_ = false;       // ForwardNames
-  bool has_types_ = false;              // token type embeddings
-  bool has_shared_expert_ = true;       // where the family has one
-  bool bare_norms_ = false;             // of queries and keys, in layers with positions
+  std::vector<std::array<std::optional<double>, 4>> xielu_numbers_;  // by layer, as XieluNames
+  Eigen::Index layer_input_width_ = 0;                               // p; 0 where layers have none
+  bool tied_output_ = true;        // the embeddings are the output weights
+  bool scaled_embedding_ = false;  // ForwardNames
+  bool has_types_ = false;         // token type embeddings
+  bool has_shared_expert_ = true;  // where the family has one
+  bool bare_norms_ = false;        // of queries and keys, in layers with positions
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   Eigen::Index first_position_ = 0;  // row of the position embeddings
   int layers_ = 0;

@@ -167,6 +167,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   read_router(keys);
+  read_xielu_numbers(keys);
   read_offset_bias(keys);
   read_offset_terms(keys);
   if (first_with_mixer() < layers_) read_mixers(keys, rules.activation);

@@ -1,5 +1,7 @@
 #include "nn/activation.h"
 
+#include <algorithm>
+
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -93,6 +95,16 @@ void activate(Activation kind, std::span<Scalar> values) {
       for (Scalar& value : values) value = activation.value(value);
     });
   });
+}
+
+void activate(const Xielu& xielu, std::span<float> values) {
+  for (float& value : values) {
+    const double x = value, linear = xielu.linear * x;
+    const double more =
+        x > 0 ? xielu.positive * x * x
+              : xielu.negative * (exp_nonpositive(std::min(x, xielu.epsilon)) - 1 - x);
+    value = static_cast<float>(linear + more);
+  }
 }
 
 template <class Scalar>

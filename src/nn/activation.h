@@ -27,6 +27,15 @@ void activation_forward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>
 template <class Scalar>
 void activation_backward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>& gradient);
 
+/// xIELU (Huang and Schlag, 2024, arXiv:2411.13010), whose numbers are learned: linear x + positive x^2 for x > 0, and
+/// otherwise linear x + negative (exp(min(x, epsilon)) - 1 - x).
+struct Xielu {
+  double positive = 0, negative = 0, linear = 0, epsilon = 0;
+};
+
+/// Replaces each of `values` by its xIELU.
+void activate(const Xielu& xielu, std::span<float> values);
+
 /// Logistic function 1/(1 + exp(-x)) by exp_nonpositive, with the same bits on every platform.
 template <class Scalar>
 EIGENSCOPE_INLINE Scalar sigmoid(Scalar x) {

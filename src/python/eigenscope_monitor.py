@@ -440,6 +440,7 @@ TYPES = {
             _llama(**_NORMS), window=1024, window_every=4, windows_every="global_attn_every_n_layers", rotary_in="window"
         ),
     ),
+    "apertus": (replace(_llama(**_NORMS), gain="layers.{n}.attention_layernorm.weight"),),
     "olmo": (replace(_llama(gains="none"), gain=""),),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
@@ -1161,7 +1162,8 @@ class _Heads:
             norm = names[side + "_norm"] if fold_gains else ""
             if norm:
                 sizes = [layer.head_width, counts[side] * layer.head_width]
-                factor = factor * (_vector(weights, norm, sizes, counts[side]) + plus).reshape((-1, 1, layer.head_width))
+                gain = _vector(weights, norm, sizes, counts[side]) + plus
+                factor = factor * gain.reshape((-1, 1, layer.head_width))
             self.factors[side] = factor
         # Factor of the logits by coordinate at offset 0, without rotation.
         turned = [layer.scale * (layer.turned_scale if i < layer.turned else 1.0) for i in range(layer.head_width)]

@@ -156,6 +156,18 @@ class Qwen3(Decoder):
     head_norms = ("attn_q_norm", "attn_k_norm")
 
 
+class Apertus(Qwen3):
+    architecture, has_gate = "apertus", False
+
+    def metadata(self):
+        numbers = {"alpha_p": (0.9, 0.1), "alpha_n": (-0.7, 0.1), "beta": (0.6, 0.05), "eps": (-0.2, 0.01)}
+        lists = {
+            f"xielu.{name}": array(6, [struct.pack("<f", first + step * layer) for layer in range(self.size.layers)])
+            for name, (first, step) in numbers.items()
+        }
+        return {**super().metadata(), **lists}
+
+
 class Mixtral(Decoder):
     name = "mixtral"
     keys = {"expert_count": uint32(8), "expert_used_count": uint32(3), "expert_feed_forward_length": uint32(512)}

@@ -48,6 +48,7 @@ const ARCHITECTURES: Record<string, Limits> = {
   'glm-dsa': SINGLE,
   seed_oss: SINGLE,
   phi3: SINGLE,
+  apertus: SINGLE,
   olmo: SINGLE,
   'olmo-clamped': SINGLE,
   olmo2: SINGLE,

@@ -268,6 +268,49 @@ class Qwen3(Llama):
         return self.rms_norm(name, x)
 
 
+class Apertus(PlainLlama):
+    """A norm of each head, and an MLP without a gate whose activation has learned numbers."""
+
+    config = {**ROTARY, "model_type": "apertus", "hidden_act": "xielu", "rope_scaling": None}
+    norms = ["attention_layernorm", "feedforward_layernorm"]
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "q_norm", self.width)
+        self.add_norm(p + "k_norm", self.width)
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x)
+
+    def add_mlp(self, p):
+        self.add_linear(p + "up_proj", HIDDEN, WIDTH)
+        self.add_linear(p + "down_proj", WIDTH, HIDDEN)
+        for name in ("alpha_p", "alpha_n"):
+            self.tensor(p + "act_fn." + name, [1], 0.8)
+
+    def xielu(self, p, x):
+        beta, eps = (self.w.get(p + name, [usual])[0] for name, usual in (("beta", 0.5), ("eps", -1e-6)))
+        positive, negative = (np.log1p(np.exp(self.w[p + name][0])) for name in ("alpha_p", "alpha_n"))
+        below = (np.expm1(np.minimum(x, eps)) - x) * (beta + negative)
+        return np.where(x > 0, positive * x * x, below) + beta * x
+
+    def mlp(self, p, x):
+        return self.linear(p + "down_proj", self.xielu(p + "act_fn.", self.linear(p + "up_proj", x)))
+
+    def block(self, p, x):
+        x = x + self.attention(p + "self_attn.", self.rms_norm(p + "attention_layernorm", x))
+        return x + self.mlp(p + "mlp.", self.rms_norm(p + "feedforward_layernorm", x))
+
+
+class WholeApertus(Apertus):
+    """With all its numbers in the file."""
+
+    def add_mlp(self, p):
+        super().add_mlp(p)
+        self.tensor(p + "act_fn.beta", [1], 0.2, 0.7)
+        self.tensor(p + "act_fn.eps", [1], 0.1, -0.3)
+
+
 class NormOfAllHeads(Llama):
     """A norm of all queries and of all keys."""
 
@@ -3503,6 +3546,7 @@ def generate():
         "Qwen 3": [beside_vision("internvl", Qwen3().result()), Qwen3().result()],
         "Qwen 2 VL": [Qwen25Vl().result()],
         "Qwen 3 VL": [Qwen3Vl().result()],
+        "Apertus": [Apertus().result(), WholeApertus().result()],
         "OLMo": [Olmo().result(), ClippedOlmo().result()],
         "OLMo 2": [Olmo2().result()],
         "OLMo 3": [Olmo3().result()],
