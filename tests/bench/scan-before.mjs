@@ -1,7 +1,7 @@
 // `npm run bench:scan -- [COMMIT]` writes docs/performance/scan-before.md: scans of a checkpoint in the shape of a 7B
 // LLaMA by an earlier commit, which is built in build/before, and by this one, in turn.
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { largeFolder } from './large-folder.mjs';
 import { cellOf, writeReport } from './report.mjs';
@@ -15,7 +15,11 @@ const COMMIT = process.argv[2] ?? 'fc49967d';
 function built(commit) {
   const folder = `${root}build/before/${commit}`;
   const run = (...command) => execFileSync(command[0], command.slice(1), { stdio: 'inherit' });
-  if (!existsSync(folder)) run('git', '-C', root, 'worktree', 'add', '--detach', folder, commit);
+  if (!existsSync(folder)) {
+    const files = execFileSync('git', ['-C', root, 'archive', commit], { maxBuffer: 2 ** 30 });
+    mkdirSync(folder, { recursive: true });
+    execFileSync('tar', ['-x', '-C', folder], { input: files });
+  }
   const build = `${folder}/build/native`;
   run('cmake', '-S', folder, '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF');
   run('cmake', '--build', build, '--target', 'eigenscope-cli');
