@@ -183,12 +183,14 @@ struct MlpNames {
   GateRows gate_rows = GateRows::separate;
 };
 
-/// Numbers of an xIELU of each layer, one a tensor: of the softplus of `alpha_n` and `beta` the sum is the factor of the
-/// negative part. Where the file lacks one, it is that under its name in the object "xielu" of config.json, of all layers
-/// or in a list, as the metadata of a GGUF file have it; and `beta` and `eps` are 0.5 and -1e-6 by default.
+/// Tensors with the numbers of each layer's xIELU (nn/activation.h), one number a tensor: the factor of the positive part
+/// is softplus(alpha_p), that of the negative part beta + softplus(alpha_n), the linear factor beta. A number that the
+/// file lacks is read under its name of `kXieluNumbers` in the object "xielu" of config.json, one for all layers or a list
+/// by layer, as the metadata of GGUF files have it; beta is 0.5 and eps -1e-6 by default.
 struct XieluNames {
   std::string_view alpha_p = {}, alpha_n = {}, beta = {}, eps = {};
 };
+inline constexpr std::array<const char*, 4> kXieluNumbers{"alpha_p", "alpha_n", "beta", "eps"};
 
 /// Tensors of the head that predicts masked tokens: a linear map, the activation and a norm, then the output map. They
 /// have no prefix. The output weights may be missing, and are then the token embeddings.
@@ -404,7 +406,7 @@ struct ForwardNames {
   double epsilon = 1e-5;              ///< where the config does not say
   std::string_view activation_key = {};
   Activation activation = Activation::gelu;
-  XieluNames xielu = {};  ///< the activation of the MLP, in the place of that
+  XieluNames xielu = {};  ///< the MLP's activation, in place of `activation`; empty for none
   GateRows gate_rows = GateRows::separate;
   /// Key of a bound c: a gated MLP is activation(min(g, c)) (u + 1), where u is cut to [-c, c].
   std::string_view gate_bound_key = {};

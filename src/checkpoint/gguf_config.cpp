@@ -192,9 +192,9 @@ void set_layer_types(OrderedJson& config, std::string_view pattern) {
   config["layer_types"] = std::move(types);
 }
 
-/// The numbers of the activation, which the metadata have without the architecture's name.
+/// Copies the numbers of xIELU, whose metadata keys lack the architecture's name.
 void add_xielu_keys(const OrderedJson& metadata, OrderedJson& config) {
-  for (const char* const name : {"alpha_p", "alpha_n", "beta", "eps"}) {
+  for (const char* const name : kXieluNumbers) {
     const std::string key = std::string("xielu.") + name;
     const auto given = metadata.find(key);
     if (given == metadata.end()) continue;
@@ -515,7 +515,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     } else if (type.starts_with("granite")) {
       add_granite_keys(metadata, config);
     }
-    // Of Granite, which divides by it, and of others, which multiply.
+    // Granite divides the logits by logit_scale of the metadata, others multiply them by it.
     config.erase(type.starts_with("granite") ? "logit_scale" : "logits_scaling");
     // Blocks after the last layer predict further tokens.
     const double layers =

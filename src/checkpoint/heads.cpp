@@ -270,9 +270,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   if (!names.bias.empty()) part.bias = bias.norm() / part.weight.template cast<double>().norm();
   if (!names.norm_gain.empty()) {
     // One gain for every head, or one for each.
-    std::uint64_t gains = 1;
-    for (const std::uint64_t side : tensors_->tensor(names.norm_gain).shape) gains *= side;
-    const bool each = gains != grid.head_width;
+    const bool each = element_count(tensors_->tensor(names.norm_gain)) != grid.head_width;
     const std::uint64_t place = of_query ? index : index / grid.group();
     part.weight.array().rowwise() *=
         read_gain(layer, names.norm_gain, each ? place * grid.head_width : 0, layer.head_width,

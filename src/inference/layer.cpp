@@ -234,11 +234,11 @@ Index LayerRules::most_seen(Index length) const {
 
 Norm Norm::of_head(int head) const {
   if (head_width == 0) return *this;
-  const auto own = [&](const Eigen::VectorXf& of_all) -> Eigen::VectorXf {
-    if (of_all.size() == 0) return {};
-    return of_all.segment(head * head_width, head_width);
+  const auto part = [&](const Eigen::VectorXf& values) -> Eigen::VectorXf {
+    if (values.size() == 0) return {};
+    return values.segment(head * head_width, head_width);
   };
-  return {kind, own(gain), own(bias), epsilon};
+  return {kind, part(gain), part(bias), epsilon};
 }
 
 MatrixXf Norm::operator()(MatrixXf x) const {

@@ -24,11 +24,11 @@ struct Norm {
   NormKind kind = NormKind::layer_norm;
   Eigen::VectorXf gain, bias;
   float epsilon = 0;
-  /// Where heads have gains of their own: d_h, of which the gain has a multiple; each head is normalized by itself.
+  /// d_h where gains differ by head: `gain` has heads times d_h entries, and each head is normalized by itself; else 0.
   Eigen::Index head_width = 0;
 
   bool is_none() const { return gain.size() == 0; }
-  /// The norm of one head, which is that of every head unless these have gains of their own.
+  /// The norm of one head: this norm, or its part where gains differ by head.
   Norm of_head(int head) const;
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
@@ -69,7 +69,7 @@ struct LayerWeights {
   /// Norm of the tokens that entered the earlier layer whose keys and values this layer uses.
   Norm earlier_norm;
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
-  std::optional<Xielu> xielu;  ///< the activation of the MLP, in the place of that of the rules
+  std::optional<Xielu> xielu;  ///< the activation of the MLP, in place of LayerRules::activation
   /// Factors of the coordinates of the branches' outputs; empty for none.
   Eigen::VectorXf attention_scale, mlp_scale;
   Norm layer_input_norm;  ///< norm of the term that the layer's input adds (LayerInputNames)

@@ -184,13 +184,13 @@ void Transformer::read_xielu_numbers(const ConfigKeys& keys) {
   if (names().xielu.alpha_p.empty()) return;
   for (int layer = 0; layer < layers_; ++layer) {
     auto number = xielu_numbers_.emplace_back().begin();
-    for (const char* const name : {"alpha_p", "alpha_n", "beta", "eps"}) {
-      const std::string of_all = std::string("xielu.") + name, own = element_key(of_all, layer);
-      const bool listed = keys.value(of_all) == "an array";
-      *number++ = keys.number(listed ? own : of_all, -kLargest, kLargest);
-      if (!listed || keys.has(own)) continue;
-      refuse_item(keys.path(of_all), {"it must have an element for each of the ",
-                                      std::to_string(layers_), " layers in ", keys.name()});
+    for (const char* const name : kXieluNumbers) {
+      const std::string key = std::string("xielu.") + name, element = element_key(key, layer);
+      const bool listed = keys.value(key) == "an array";
+      *number++ = keys.number(listed ? element : key, -kLargest, kLargest);
+      if (!listed || keys.has(element)) continue;
+      refuse_item(keys.path(key), {"it must have an element for each of the ",
+                                   std::to_string(layers_), " layers in ", keys.name()});
     }
   }
 }

@@ -289,7 +289,7 @@ class Transformer {
   Eigen::VectorXf read_scale(std::string_view pattern, int layer) const;
   /// A norm without a gain.
   Norm gainless_norm(Eigen::Index size) const;
-  /// That of the family's, or the one of this name.
+  /// Reads the norm of this name over the tokens' coordinates, or makes one without a gain where the family has those.
   Norm branch_norm(std::string_view pattern, int layer = 0) const {
     return names().gainless_norms ? gainless_norm(width_) : read_norm(pattern, layer);
   }
@@ -302,7 +302,7 @@ class Transformer {
   void read_latent_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// The rest of a layer, with its norms in a copy of `weights`.
   StoredRest rest(int layer, LayerWeights weights) const;
-  /// What config.json has of the numbers of each layer's xIELU.
+  /// Reads the numbers of each layer's xIELU that config.json has.
   void read_xielu_numbers(const ConfigKeys& keys);
   Xielu read_xielu(int layer) const;
   void read_layer_input(StoredRest& rest, int layer) const;
@@ -367,7 +367,7 @@ class Transformer {
   bool normed_offsets_ = false, shared_offset_maps_ = false;
   std::vector<float> query_scales_;  // by layer, of the logits over 1/sqrt(d_h)
   std::vector<int> key_layers_;
-  std::vector<std::array<std::optional<double>, 4>> xielu_numbers_;  // by layer, as XieluNames
+  std::vector<std::array<std::optional<double>, 4>> xielu_numbers_;  // by layer, as kXieluNumbers
   Eigen::Index layer_input_width_ = 0;                               // p; 0 where layers have none
   bool tied_output_ = true;        // the embeddings are the output weights
   bool scaled_embedding_ = false;  // ForwardNames

@@ -1122,7 +1122,7 @@ def _projections(weights, layer, kind):
 
 
 def _vector(weights, name, sizes, rows=0):
-    """Of one of the `sizes`, which may lie in so many rows."""
+    """A vector of one of the `sizes`; it may be stored as a matrix of `rows` rows."""
     array = _double(weights[name])
     if rows and len(array.shape) == 2 and array.shape[0] == rows:
         array = array.reshape(-1)

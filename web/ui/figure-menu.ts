@@ -48,9 +48,11 @@ export function figureMenu(shared: Shared): HTMLElement {
   };
   add('Link', `Copy the link to ${name}`, (button) => copy(shared.provenance().link)(button));
   if (document.fullscreenEnabled) {
-    add('Full screen', `${name} on the whole screen`, () => {
-      menu.open = false;
-      void fillScreen(id);
+    add('Full screen', `${name} on the whole screen`, (button) => {
+      fillScreen(id).then(
+        () => (menu.open = false),
+        () => flash(button, 'Not allowed by the browser'),
+      );
     });
   }
   const figure = capitalized(name);
