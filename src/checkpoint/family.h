@@ -183,10 +183,10 @@ struct MlpNames {
   GateRows gate_rows = GateRows::separate;
 };
 
-/// Tensors with the numbers of each layer's xIELU (nn/activation.h), one number a tensor: the factor of the positive part
-/// is softplus(alpha_p), that of the negative part beta + softplus(alpha_n), the linear factor beta. A number that the
-/// file lacks is read under its name of `kXieluNumbers` in the object "xielu" of config.json, one for all layers or a list
-/// by layer, as the metadata of GGUF files have it; beta is 0.5 and eps -1e-6 by default.
+/// Tensors with the numbers of each layer's xIELU (nn/activation.h), one number a tensor: the factor of the positive
+/// part is softplus(alpha_p), that of the negative part beta + softplus(alpha_n), the linear factor beta. A number that
+/// the file lacks is read under its name of `kXieluNumbers` in the object "xielu" of config.json, one for all layers or
+/// a list by layer, as the metadata of GGUF files have it; beta is 0.5 and eps -1e-6 by default.
 struct XieluNames {
   std::string_view alpha_p = {}, alpha_n = {}, beta = {}, eps = {};
 };
