@@ -201,6 +201,8 @@ test('the link names the model that is open, and the page one that is another', 
   expect(await words.textContent()).not.toContain('not the model that is open');
   await go(page, 'model?model=another&head=file:1.2');
   await words.filter({ hasText: 'The link is about “another”, which is not the model' }).waitFor();
+  await go(page, 'localize?model=third');
+  await page.locator('[data-link-notice]', { hasText: 'The link is about “third”, which is not the' }).waitFor();
 });
 
 test('what the chosen head does is said in words, and the terms of table and caption are explained', async () => {

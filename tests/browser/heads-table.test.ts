@@ -183,7 +183,7 @@ test('another text can be given, and one that is short, empty or binary is refus
   const figure = page.locator('#figure-predictors');
   await figure.scrollIntoViewIfNeeded();
   const give = (name: string, content: Buffer | string) =>
-    page.locator('[data-predictors-text]').setInputFiles(picked(name, content));
+    page.locator('#figure-predictors [data-text-choice]').setInputFiles(picked(name, content));
   await said(page, 'predictors', 'of Moby Dick, first chapters, seed');
   const before = await caption(page, 'predictors');
   for (const [name, buffer, words] of UNREADABLE) {
@@ -195,6 +195,14 @@ test('another text can be given, and one that is short, empty or binary is refus
   await give('long.txt', 'A whale swam by. '.repeat(200));
   await said(page, 'predictors', 'of long.txt, seed');
   await expect.poll(() => figure.locator('.message').textContent()).toBe('');
+  // The same text can be chosen where columns are plotted that are measured on it.
+  const scatter = page.locator('#figure-scatter');
+  const choice = scatter.locator('[data-text-choice]');
+  await scatter.scrollIntoViewIfNeeded();
+  await choice.setInputFiles(picked('short.txt', 'a'));
+  await page.locator('[data-link-notice]', { hasText: 'passages must be at most those of the text' }).waitFor();
+  await choice.setInputFiles(picked('other.txt', 'A whale dived. '.repeat(200)));
+  await said(page, 'scatter', 'Scores on passages of other.txt');
   expect(errors).toEqual([]);
 });
 
@@ -203,7 +211,7 @@ test('where a text is refused meanwhile, the heads of the text before are predic
   await openModel(page, trainedModel());
   const figure = page.locator('#figure-predictors');
   await figure.scrollIntoViewIfNeeded();
-  await page.locator('[data-predictors-text]').setInputFiles(picked('short.txt', 'a'));
+  await page.locator('#figure-predictors [data-text-choice]').setInputFiles(picked('short.txt', 'a'));
   const words = 'passages must be at most those of the text';
   await figure.locator('.message', { hasText: words }).waitFor();
   await said(page, 'predictors', 'of Moby Dick, first chapters, seed');

@@ -87,19 +87,27 @@ export function startModel(
   const request = (...ids: FigureOf<'model'>[]) => ids.forEach((id) => runners[id].request('full'));
   const repaint = (...ids: FigureOf<'model'>[]) => ids.forEach((id) => runners[id].repaint());
   const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
-  const another = child<HTMLInputElement>(predictors.frame.root, '[data-predictors-text]');
-  another.addEventListener('change', () => {
-    const [file] = another.files ?? [];
-    if (!file) return;
-    utf8Of(file).then(
-      (read) => {
-        predictors.offer(read);
-        request('predictors');
-      },
-      (error: Error) => predictors.frame.complain(`${file.name}: ${error.message}`),
-    );
-    another.value = '';
-  });
+  // One text for all figures that read a long one: predictions of its heads tell whether it can be read.
+  let chosenAt = predictors.frame;
+  for (const { frame } of [predictors, scatter]) {
+    const choice = child<HTMLInputElement>(frame.root, '[data-text-choice]');
+    choice.addEventListener('change', () => {
+      const [file] = choice.files ?? [];
+      if (!file) return;
+      utf8Of(file).then(
+        (read) => {
+          chosenAt = frame;
+          predictors.offer(read);
+          request('predictors');
+          runners.predictors.demand();
+        },
+        (error: Error) => frame.complain(`${file.name}: ${error.message}`),
+      );
+      choice.value = '';
+    });
+  }
+  // Predictions say so themselves; another figure's message would go with its own answer.
+  predictors.refused.subscribe((why) => chosenAt !== predictors.frame && say(why));
   predictors.accepted.subscribe(() => {
     traces.forget();
     request('scatter');
@@ -140,14 +148,15 @@ export function startModel(
   // Where no head is chosen, another may be the clearest.
   measurements.changed.subscribe(() => surgery.isStale && request('surgery'));
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
-  // A link may lead to a figure far from the words of the head, or show one alone.
-  const warn = (figure: string | null | undefined) => {
-    const target = document.documentElement.dataset.embed ?? figure;
+  // A link may lead to a figure far from the words of the head, to the dots of another chapter, or show one alone.
+  const warn = (figure: string | null) => {
+    const target = document.documentElement.dataset.embed || figure || (state.view === 'localize' && 'lead');
     const elsewhere = text.elsewhere();
     if (elsewhere && target && target !== text.id) say(elsewhere);
   };
-  state.read.subscribe(({ view, figure }) => view === 'model' && warn(figure));
-  if (state.view === 'model') warn(new URLSearchParams(location.hash.split('?')[1]).get('figure'));
+  const showsHeads = () => state.view === 'model' || state.view === 'localize';
+  state.read.subscribe(({ figure }) => showsHeads() && warn(figure));
+  if (showsHeads()) warn(new URLSearchParams(location.hash.split('?')[1]).get('figure'));
   const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);
   new HeadTable(store, heads, checkpoints, measurements);

@@ -32,13 +32,17 @@ interface Layout extends Record<PanelName, Box> {
 const NARROW = 720;
 /** Heights on a narrow screen: the positions, spectrum and matrix, the curve. */
 const HEIGHTS = { positions: 98, upper: 176, lower: 184 };
+/** What the curve takes there from spectrum and matrix where its legend names heads. */
+const LEGEND = 26;
 /** Height of the positions on a wide screen, and its gap to the panels below, which have gaps of their own. */
 const [POSITIONS, BELOW, GAP] = [124, 14, 22];
 
 /** Places the panels: the positions above the others, these side by side, or in two rows on a narrow screen. */
-function layoutOf(width: number, height: number): Layout {
+function layoutOf(width: number, height: number, hasHeads: boolean): Layout {
   if (width < NARROW) {
-    const { positions, upper, lower } = HEIGHTS;
+    const taken = hasHeads ? LEGEND : 0;
+    const { positions } = HEIGHTS;
+    const [upper, lower] = [HEIGHTS.upper - taken, HEIGHTS.lower + taken];
     const half = Math.floor((width - 8) / 2);
     return {
       positions: { x: 0, y: 0, width, height: positions },
@@ -123,7 +127,7 @@ export class LocalizationFigure implements Figure {
   paint(): void {
     const scene = this.scene();
     if (!scene || this.frame.width === 0) return;
-    const layout = layoutOf(this.frame.width, this.frame.heightInSight(SHAPE, 0));
+    const layout = layoutOf(this.frame.width, this.frame.heightInSight(SHAPE, 0), showsHeads(scene.state));
     const parts = PANELS.map((name) => this.panels[name].paint(scene, layout[name]));
     if (!this.whole || parts.some((part, i) => part !== this.whole?.parts[i])) {
       const places = PANELS.map((name, i) => ({ svg: parts[i], ...layout[name] }));

@@ -88,6 +88,8 @@ export class PredictorsFigure implements Figure {
   private offered: Text | null = null;
   /** Another text was read. */
   readonly accepted = new Signal();
+  /** Why an offered text was refused. */
+  readonly refused = new Signal<string>();
   /** What the answers of all sources depend on. */
   private asked: unknown[] = [];
   /** When a result was last shown. */
@@ -140,6 +142,7 @@ export class PredictorsFigure implements Figure {
       if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
       if (this.offered) {
         this.offered = null;
+        this.refused.send((error as Error).message);
         const known = this.measurements.sources.get(tokens_source);
         if (known && this.wasAsked(askedOf(await this.texts.load()))) this.take(context, known, 1);
         else await this.compute(context, (error as Error).message);

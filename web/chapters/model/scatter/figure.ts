@@ -32,6 +32,8 @@ export class ScatterFigure implements Figure {
   readonly background = true;
   readonly frame = new Frame(this.id, () => this.table());
   private pointer: HeadPointer<ColouredSpot>;
+  /** What the text is called on which the heads of an opened model were measured. */
+  private text = '';
   private selects = AXES.map((name) => child<HTMLSelectElement>(this.frame.root, `[data-axis="${name}"]`));
 
   constructor(
@@ -47,6 +49,9 @@ export class ScatterFigure implements Figure {
         .map(({ title }, i) => `${title} ${numbers[i]}`)
         .join(', ');
     });
+    // The build has measured the sample on its own text alone.
+    const choice = child(this.frame.root, '[data-of-opened]');
+    checkpoints.changed.subscribe(() => (choice.hidden = false));
     this.selects.forEach((select, i) => {
       const chosen = store.state[AXES[i]];
       const numbers = columns.filter((it) => !it.text);
@@ -59,12 +64,13 @@ export class ScatterFigure implements Figure {
   async compute({ run, show, state }: FigureContext): Promise<void> {
     const { files } = this.checkpoints;
     if (!files || missingOf(files) || this.measurements.onlyPictures) return;
-    const { bytes: file } = await this.texts.load();
+    const { name, bytes: file } = await this.texts.load();
     const settings = { file, length: PASSAGE, fit_length: true, passages: state.passages, largest_weights: LISTED };
     const corpus = await run('attend', { ...readerOf(files), ...settings }, (part, progress) => {
       this.measurements.set({ corpus: part });
       show(progress);
     });
+    this.text = name;
     this.measurements.set({ corpus });
     show(1);
   }
@@ -150,14 +156,16 @@ export class ScatterFigure implements Figure {
   }
 
   private caption(known: number): string {
-    const { heads, name } = this.checkpoints.model;
+    const { files, model } = this.checkpoints;
+    const { heads, name } = model;
     const [x, y, colour] = this.chosen();
     const missing = heads.length - known;
     const left = missing > 0 ? ` ${count(missing)} heads have no such number.` : '';
+    const read = files && this.text ? ` Scores on passages of ${this.text}.` : '';
     const r = correlation(this.spots());
     const agreement = Number.isNaN(r) ? '' : ` Correlation ${fixed(r, 2)}.`;
     const helps = [x, y, colour].map((column) => `${column.title}: ${column.help}`).join('. ');
-    return `${count(known)} heads of ${name}.${agreement}${left} ${helps}.`;
+    return `${count(known)} heads of ${name}.${agreement}${left}${read} ${helps}.`;
   }
 }
 
