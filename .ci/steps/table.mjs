@@ -1,5 +1,5 @@
 // `npm run steps` writes the table of docs/tests.md: the steps of ./check with the minutes that each took when it ran
-// last, from build/check. A step that never ran here keeps its minutes.
+// last, and each build when it ran first, from build/check. A step that never ran here keeps its minutes.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
