@@ -60,7 +60,7 @@ test('a published run is chosen by pointing at it, trained here to the same loss
 
 /** Labels, and the first seed, of the first mark of the figure of escapes. */
 function firstEscape(): string[] {
-  const file = new URL('../../docs/experiments/rank-escape.results.json', import.meta.url);
+  const file = new URL('../../web/results/experiments/rank-escape.results.json', import.meta.url);
   const { analysis } = JSON.parse(readFileSync(file, 'utf8'));
   const [first] = (analysis[0].rows as { axes: Record<string, string> }[])
     .map(({ axes }) => [axes.depth!, axes.init_scale!, axes.alpha!])

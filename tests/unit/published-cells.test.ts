@@ -42,15 +42,19 @@ import {
 import { Trials, type CellTrial } from '../../web/chapters/train/experiments/cells';
 import { runsOf, trainingOf, trainView } from '../../web/chapters/train/state';
 
-const folder = new URL('../../docs/experiments/', import.meta.url);
-const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
+const folder = new URL('../../web/results/experiments/', import.meta.url);
+const plans = new URL('../../docs/experiments/', import.meta.url);
+const read = (name: string, place: URL) => JSON.parse(readFileSync(new URL(name, place), 'utf8'));
 const ENDING = '.results.json';
 const names = readdirSync(folder)
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))
   .concat('causes/equal-deviation', 'causes/early-warning-ramp');
 const files = new Map(
-  names.map((name) => [name, resultsOf({ ...read(`${name}${ENDING}`), grid: read(`${name}.grid.json`) })]),
+  names.map((name) => [
+    name,
+    resultsOf({ ...read(`${name}${ENDING}`, folder), grid: read(`${name}.grid.json`, plans) }),
+  ]),
 );
 const published = (name: string) => files.get(name)!;
 

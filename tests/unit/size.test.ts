@@ -41,7 +41,7 @@ test('a Space has all that its page names, and the front matter of a static one'
 });
 
 test('results files hold what docs and page show, no more', () => {
-  const files = ['docs/experiments', 'web/results'].flatMap((folder) =>
+  const files = ['web/results/experiments', 'web/results'].flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.json'))
       .map((name) => `${folder}/${name}`),

@@ -2,13 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { root, type BuildTools } from '../../build-tools.mts';
 
-const FOLDER = `${root}docs/experiments/`;
+const FOLDER = `${root}web/results/experiments/`;
+const PLANS = `${root}docs/experiments/`;
 const ENDING = '.results.json';
 
-/** The results of an experiment with its grid, by the path in docs/experiments. */
+/** The results of an experiment with its grid, by the path in both folders. */
 export function published(path: string) {
-  const read = (file: string) => JSON.parse(readFileSync(FOLDER + file, 'utf8'));
-  return { ...read(path + ENDING), grid: read(`${path}.grid.json`) };
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+  return { ...read(FOLDER + path + ENDING), grid: read(`${PLANS}${path}.grid.json`) };
 }
 
 export async function build({ write }: BuildTools): Promise<void> {

@@ -1,6 +1,6 @@
 // Measures what a cell of each experiment costs, over cells at even distances in its grid, and writes
-// docs/experiments/times.json; then `npm run experiments` writes the first table of tables.md. With names of experiments as arguments it
-// measures those alone, and keeps the times of the others.
+// times.json; then `npm run experiments` writes the first table of docs/experiments/tables.md. With names of experiments
+// as arguments it measures those alone, and keeps the times of the others.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -13,13 +13,14 @@ const measuredOf = (name) => MEASURED[name] ?? 1;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = `${root}docs/experiments/`;
+const results = `${root}web/results/experiments/`;
 const names = readdirSync(folder)
   .filter((name) => name.endsWith('.grid.json'))
   .map((name) => name.slice(0, -'.grid.json'.length));
 
 /** Seconds of CPU of a cell, as its process counts them, whatever runs beside it. */
 function secondsOf(name) {
-  const { columns, missing } = JSON.parse(readFileSync(`${folder}${name}.results.json`, 'utf8'));
+  const { columns, missing } = JSON.parse(readFileSync(`${results}${name}.results.json`, 'utf8'));
   const planned = columns.seed.length + missing.length;
   const shard = `1/${Math.ceil(planned / measuredOf(name))}`;
   const out = mkdtempSync(join(tmpdir(), 'eigenscope-times-'));
@@ -33,7 +34,7 @@ function secondsOf(name) {
   return { measured, seconds: Number(((user + system) / measured).toFixed(1)) };
 }
 
-const file = `${folder}times.json`;
+const file = `${results}times.json`;
 const machine = cpus()[0].model;
 const asked = process.argv.slice(2);
 const known = asked.length > 0 ? JSON.parse(readFileSync(file, 'utf8')) : null;

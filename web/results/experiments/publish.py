@@ -31,6 +31,7 @@ import early_warning
 
 ROOT = Path(__file__).resolve().parents[3]
 PLANS = ROOT / "docs/experiments"
+RESULTS = ROOT / "web/results/experiments"
 MONITOR = ROOT / "src/python/eigenscope_monitor.py"
 
 BY_MODEL = ["layer_norm", "depth"]
@@ -564,7 +565,7 @@ def main():
     folder, texts, stale = asked.cells, {}, []
     for name in EXPERIMENTS:
         grid = json.loads((PLANS / f"{name}.grid.json").read_text())
-        file = PLANS / f"{name}.results.json"
+        file = RESULTS / f"{name}.results.json"
         own = json.loads(file.read_text()) if file.exists() else None
         if folder and (folder / name).is_dir():
             full = collected(name, (folder / name).resolve())

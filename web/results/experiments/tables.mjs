@@ -3,11 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { code, intervalText, shown, table } from '../tables.mjs';
 
-/** The plans' folder, with grids and results files. */
-const folder = fileURLToPath(new URL('../../../docs/experiments/', import.meta.url));
-const read = (name) => JSON.parse(readFileSync(folder + name, 'utf8'));
-/** The results of an experiment with its grid, by its path in that folder. */
-export const resultsOf = (path) => ({ ...read(`${path}.results.json`), grid: read(`${path}.grid.json`) });
+/** The folder of results files, and that of the plans with their grids. */
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const plans = fileURLToPath(new URL('../../../docs/experiments/', import.meta.url));
+const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
+/** The results of an experiment with its grid, by its path in these folders. */
+export const resultsOf = (path) => ({
+  ...read(`${folder}${path}.results.json`),
+  grid: read(`${plans}${path}.grid.json`),
+});
 
 /** Those of the folder itself, by the names of the experiments. */
 export const results = Object.fromEntries(
@@ -297,7 +301,7 @@ const TABLES = {
 
 /** Experiments in the order of the page of their plans. */
 const ORDER = ['learning-rate', 'rank-escape', 'paper-setting', 'trainability-map', 'regularizers'];
-const times = read('times.json');
+const times = read(`${folder}times.json`);
 
 /** How much of each experiment is there, and what it costs. */
 function state() {

@@ -1,4 +1,4 @@
-// Writes the results files in docs/experiments, and the tables and numbers of the pages, from them.
+// Writes the results files of this folder, and the tables and numbers of the pages, from them.
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there

@@ -1,4 +1,4 @@
-// A results file of docs/experiments, which figures fetch.
+// A results file of web/results/experiments, which figures fetch.
 
 import { count } from '../../../charts/format';
 
