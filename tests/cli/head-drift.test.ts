@@ -1,6 +1,6 @@
 // Heads of a model beside those of its quantized GGUF, which an independent script writes.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { safetensorsOf } from '../checkpoints.ts';
@@ -257,4 +257,83 @@ test('notes of both checkpoints are told, and that they are of two families', ()
   expect(status).toBe(0);
   expect(stderr).toMatch(/of `changed`: the conventions of the model are not known: .*'foo'/);
   expect(stderr).toContain('the checkpoints are of two families, BERT and LLaMA');
+});
+
+/** A quantized weight of tests/reference/quantized-weights.json: what is stored, and its values by numpy. */
+interface StoredWeight {
+  name: string;
+  config: string;
+  shape: [rows: number, columns: number];
+  tensors: { name: string; dtype: string; shape: number[]; bytes: string }[];
+  values: number[];
+}
+const { cases } = JSON.parse(readFileSync(`${root}tests/reference/quantized-weights.json`, 'utf8')) as {
+  cases: StoredWeight[];
+};
+
+/** A .safetensors file of tensors as they are stored. */
+function storedFile(tensors: StoredWeight['tensors']): Buffer {
+  const data = tensors.map(({ bytes }) => Buffer.from(bytes, 'hex'));
+  let end = 0;
+  const entries = tensors.map(({ name, dtype, shape }, i) => [
+    name,
+    { dtype, shape, data_offsets: [end, (end += data[i]!.length)] },
+  ]);
+  const text = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, ...data]);
+}
+
+/** A tensor in 32 bits, as those of the reference. */
+const floats = (name: string, shape: number[], values: number[]) => ({
+  name,
+  dtype: 'F32',
+  shape,
+  bytes: Buffer.from(Float32Array.from(values).buffer).toString('hex'),
+});
+
+describe.each(cases)('queries in $name', ({ config, shape, tensors, values }) => {
+  test('are as far from those before as their values by numpy', () => {
+    const [rows, columns] = shape;
+    const width = rows / 2; // of two heads
+    const prefix = 'model.layers.0.';
+    const keys = values.map((_, i) => noise(3)(i));
+    const before = values.map((value, i) => Math.fround(value + 0.1 * noise(5)(i) * Math.abs(value)));
+    const others = [
+      floats(`${prefix}self_attn.k_proj.weight`, shape, keys),
+      floats(`${prefix}input_layernorm.weight`, [columns], Array(columns).fill(1)),
+    ];
+    const place = mkdtempSync(join(folder, 'stored-'));
+    const sizes = { hidden_size: columns, num_attention_heads: 2, num_key_value_heads: 2, head_dim: width };
+    const write = (name: string, query: StoredWeight['tensors'], extra: object) => {
+      const path = join(place, name);
+      mkdirSync(path);
+      writeFileSync(join(path, 'model.safetensors'), storedFile([...query, ...others]));
+      writeFileSync(join(path, 'config.json'), JSON.stringify({ model_type: 'llama', ...sizes, ...extra }));
+      return path;
+    };
+    const query = floats(`${prefix}self_attn.q_proj.weight`, shape, before);
+    const changed = write('changed', tensors, JSON.parse(config));
+    const found = json('head-drift', { changed }, write('before', [query], {}));
+    expect(found.heads).toHaveLength(2);
+    for (const [h, head] of found.heads.entries()) {
+      // W = W_Q^T W_K of the head, from its rows.
+      const norms = [0, 0];
+      for (let i = 0; i < columns; ++i) {
+        for (let j = 0; j < columns; ++j) {
+          const entries = [0, 0];
+          for (let row = h * width; row < (h + 1) * width; ++row) {
+            const key = Math.fround(keys[row * columns + j]!);
+            const first = before[row * columns + i]!;
+            entries[0] += first * key;
+            entries[1] += (values[row * columns + i]! - first) * key;
+          }
+          norms[0] += entries[0] ** 2;
+          norms[1] += entries[1] ** 2;
+        }
+      }
+      expect(head.weight_distance).toBeCloseTo(Math.sqrt(norms[1]! / norms[0]!), 5);
+    }
+  });
 });
