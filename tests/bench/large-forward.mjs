@@ -1,6 +1,6 @@
 // `npm run bench:large` writes docs/performance/large-forward.md: forward passes through checkpoints in the shapes of
-// LLaMAs of 1.1 and 7 billion weights, by `eigenscope attend` and by the built page in Chromium in turn; their times
-// and peak memory.
+// LLaMAs of 1.1 and 7 billion weights, by `eigenscope attend` and by the built page in Chromium in turn, and of a
+// mixture of experts, natively; their times and peak memory.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ const LIMIT = 600;
 const PREDICTED = 2;
 /** Tokens of a passage; the tokenizer's tokens are bytes. */
 const LENGTH = 128;
-/** All weights of the small one are written; of the large one queries and keys, and the others are holes. */
+/**
+ * All weights of the small one are written; of the large ones queries, keys and what routers see, and the others are
+ * holes.
+ */
 const MODELS = [
   { size: '1.1b', weights: '--full', passages: 4, turns: 3, ways: ['native', 'Chromium'] },
   {
@@ -31,6 +34,7 @@ const MODELS = [
     turns: 1,
     ways: ['native', 'Chromium', 'Chromium, prediction beside'],
   },
+  { size: '47b', title: '47B in 8 experts', weights: '--dense', passages: 1, turns: 1, ways: ['native'] },
 ];
 
 const textOf = (passages) => 'Call me Ishmael. '.repeat(LENGTH).slice(0, LENGTH * passages);
@@ -134,7 +138,7 @@ const rows = [];
 const missed = [];
 try {
   for (const model of MODELS) {
-    const { size, passages } = model;
+    const { size, title = size.toUpperCase(), passages } = model;
     await withCheckpoint(model, async (folder) => {
       const turns = Object.fromEntries(model.ways.map((way) => [way, []]));
       for (let turn = 0; turn < model.turns; ++turn) {
@@ -143,9 +147,9 @@ try {
       for (const [where, own] of Object.entries(turns)) {
         const cell = (value, digits) => cellOf(own.map(value), digits);
         const { median } = spread(own.map(({ memory }) => memory));
-        if (median > LIMIT) missed.push(`${size} in ${where}: at most ${LIMIT} MB, found ${median.toFixed(0)} MB`);
+        if (median > LIMIT) missed.push(`${title} in ${where}: at most ${LIMIT} MB, found ${median.toFixed(0)} MB`);
         rows.push([
-          `${size.toUpperCase()}, ${own[0].heads} heads`,
+          `${title}, ${own[0].heads} heads`,
           `${passages}`,
           where,
           cell(({ seconds }) => seconds, 1),
@@ -174,7 +178,8 @@ try {
     notes: [
       `BF16, passages of ${LENGTH} tokens, every head measured; medians and ranges of ` +
         `${MODELS.map(({ size, turns }) => `${turns} (${size.toUpperCase()})`).join(' and ')} turns. ` +
-        'Weights of the 7B model other than queries and keys are holes of the files, which read as zeros.',
+        'Weights of the 7B model other than queries and keys are holes of the files, which read as zeros; so are ' +
+        'those of the mixture but for the embeddings, queries, keys and routers, which choose two of 8 experts a token.',
       `Native is \`eigenscope attend\`, which uses all cores. Chromium ${browser.version()} runs the built page's ` +
         'question about its sentence in one worker, with these passages in its place; memory is the anonymous memory ' +
         'of its process from the choice of the files on, the scan of all heads included. The prediction on passages of ' +

@@ -1,9 +1,10 @@
-// Writes a checkpoint in the shape of a LLaMA of 7 billion weights (32 layers of 32 heads, width 4096) or of 1.1
-// billion (22 layers of 32 heads with 4 key heads, width 2048), BF16, in shards with their index, config.json and,
-// with --tokenizer, a tokenizer.json of bytes. The files are sparse: only headers, gains and, with --dense, queries and
-// keys or, with --full, all weights take room on the disk; the rest are holes, which read as zeros.
+// Writes a checkpoint in the shape of a LLaMA of 7 billion weights (32 layers of 32 heads, width 4096), of one of 1.1
+// billion (22 layers of 32 heads with 4 key heads, width 2048) or of Mixtral (47 billion; 32 layers of 32 heads with 8
+// key heads, width 4096, two of 8 experts), BF16, in shards with their index, config.json and, with --tokenizer, a
+// tokenizer.json of bytes. The files are sparse: only headers, gains and, with --dense, queries, keys and of a mixture
+// what its routers see or, with --full, all weights take room on the disk; the rest are holes, which read as zeros.
 //
-//   node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense|--full] [--tokenizer] [--layers N]
+//   node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b|47b] [--dense|--full] [--tokenizer] [--layers N]
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 const SIZES = {
   '7b': { width: 4096, hidden: 11008, heads: 32, keyHeads: 32, layers: 32 },
   '1.1b': { width: 2048, hidden: 5632, heads: 32, keyHeads: 4, layers: 22 },
+  '47b': { width: 4096, hidden: 14336, heads: 32, keyHeads: 8, layers: 32, experts: 8 },
 };
 const TOKENS = 32000;
 const LAYERS_A_SHARD = 8;
@@ -30,11 +32,23 @@ const size = SIZES[values.size];
 const layers = Number(values.layers ?? size?.layers);
 if (!folder || !size || !Number.isInteger(layers) || layers < 1) {
   console.error(
-    'usage: node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense|--full] [--tokenizer] [--layers N]',
+    'usage: node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b|47b] [--dense|--full] [--tokenizer] [--layers N]',
   );
   process.exit(2);
 }
-const { width: WIDTH, hidden: HIDDEN, heads: HEADS, keyHeads: KEY_HEADS } = size;
+const { width: WIDTH, hidden: HIDDEN, heads: HEADS, keyHeads: KEY_HEADS, experts = 0 } = size;
+
+/** [name, shape] of each tensor of an MLP, or of a router and its experts. */
+function mlpTensors(at) {
+  const parts = ([gate, up, down], place) => [
+    ...[gate, up].map((name) => [`${place}.${name}.weight`, [HIDDEN, WIDTH]]),
+    [`${place}.${down}.weight`, [WIDTH, HIDDEN]],
+  ];
+  if (experts === 0) return parts(['gate_proj', 'up_proj', 'down_proj'], `${at}.mlp`);
+  const of = (expert) => parts(['w1', 'w3', 'w2'], `${at}.block_sparse_moe.experts.${expert}`);
+  const router = [`${at}.block_sparse_moe.gate.weight`, [experts, WIDTH]];
+  return [router, ...Array.from({ length: experts }, (_, expert) => of(expert)).flat()];
+}
 
 /** [name, shape] of each tensor of a layer. */
 function layerTensors(n) {
@@ -43,8 +57,7 @@ function layerTensors(n) {
   return [
     ...['q', 'o'].map((p) => [`${at}.self_attn.${p}_proj.weight`, [WIDTH, WIDTH]]),
     ...['k', 'v'].map((p) => [`${at}.self_attn.${p}_proj.weight`, [keys, WIDTH]]),
-    ...['gate', 'up'].map((p) => [`${at}.mlp.${p}_proj.weight`, [HIDDEN, WIDTH]]),
-    [`${at}.mlp.down_proj.weight`, [WIDTH, HIDDEN]],
+    ...mlpTensors(at),
     ...['input', 'post_attention'].map((p) => [`${at}.${p}_layernorm.weight`, [WIDTH]]),
   ];
 }
@@ -66,6 +79,9 @@ function someNumbers(seed) {
   }
   return Buffer.from(Uint16Array.from(new Uint32Array(singles.buffer), (bits) => bits >>> 16).buffer);
 }
+
+/** Without inputs and routers of a mixture all tokens would have the same experts. */
+const DENSE = experts ? /[qk]_proj|embed_tokens|moe\.gate/ : /[qk]_proj/;
 
 /** Tensors with numbers of their own, of all files. */
 let filled = 0;
@@ -89,7 +105,7 @@ function writeShard(path, tensors) {
     const [from, to] = offsets.map((offset) => start + offset);
     if (name.includes('norm')) {
       writeSync(file, Buffer.alloc(to - from, Buffer.from([0x80, 0x3f])), 0, null, from); // ones
-    } else if (values.full || (values.dense && /[qk]_proj/.test(name))) {
+    } else if (values.full || (values.dense && DENSE.test(name))) {
       const block = someNumbers(filled++);
       for (let at = from; at < to; at += block.length) writeSync(file, block, 0, Math.min(block.length, to - at), at);
     }
@@ -120,7 +136,8 @@ writeFileSync(
 writeFileSync(
   join(folder, 'config.json'),
   JSON.stringify({
-    model_type: 'llama',
+    model_type: experts ? 'mixtral' : 'llama',
+    ...(experts && { num_local_experts: experts, num_experts_per_tok: 2 }),
     hidden_size: WIDTH,
     num_attention_heads: HEADS,
     num_key_value_heads: KEY_HEADS,
