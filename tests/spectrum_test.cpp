@@ -343,6 +343,33 @@ TEST_CASE("a head whose weights are too large is refused by its name") {
   }
 }
 
+TEST_CASE(
+    "heads whose traces are too large have no predictions, and none of their numbers is wrong") {
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 8, 0));
+  const MatrixXd factor = random_matrix(6, 2, 1);
+  const auto report = [&](double scale) {
+    return report_head(ScannedHead(HeadFactors{3, 5, scale * factor, scale * factor}), kernel, {});
+  };
+  const HeadReport usual = report(1), large = report(1e20), endless = report(1e200);
+  CHECK(usual.outside_theory.empty());
+  CHECK_THAT(large.outside_theory,
+             StartsWith("its traces are out of the range of the theory: xi must be"));
+  CHECK(std::isnan(large.localization));
+  CHECK(std::isnan(large.rho_mean));
+  CHECK(large.regime == Regime::none);
+  CHECK(large.moments.traces.xi == Approx(1e40 * usual.moments.traces.xi));
+  CHECK(large.spectrum.singular_values[0] == Approx(1e40 * usual.spectrum.singular_values[0]));
+  CHECK(endless.outside_theory == "the traces of its products overflow");
+  for (const double value :
+       {endless.moments.traces.xi, endless.moments.traces.eta_f, endless.moments.quartic_s,
+        endless.variance_modulus, endless.logit_bound, endless.directionality, endless.localization,
+        endless.rho_mean}) {
+    CHECK(std::isnan(value));
+  }
+  CHECK(endless.spectrum.singular_values.size() == 0);
+  CHECK(endless.head == 5);
+}
+
 TEST_CASE("the heads of MiniLM equal the worked numbers to 1e-6", "[sample]") {
   const auto heads = testing::reference("minilm-heads.json")["heads"];
   const Checkpoint checkpoint = open_checkpoint(testing::minilm_folder());

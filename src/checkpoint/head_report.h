@@ -51,8 +51,9 @@ struct ReportSettings {
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
 
 /// Reports a head as the scan yields it, by `settings`: products in the precision of the factors
-/// (see products_of_factors), or in double with a covariance, which costs O(d^2 d_h) more. Throws also
-/// when the covariance is of another width.
+/// (see products_of_factors), or in double with a covariance, which costs O(d^2 d_h) more. Where the traces leave the
+/// range of the theory, `outside_theory` says so; where moments overflow, these and all that follows from them are NaN
+/// and there is no spectrum. Throws FormatError when the covariance is of another width.
 HeadReport report_head(const ScannedHead& head, const CentredKernel& kernel,
                        const ReportSettings& settings);
 

@@ -306,7 +306,9 @@ class HeadsJob {
   void start_rows() {
     std::vector<TracedHead> heads;
     for (const HeadReport& report : heads_.reports()) {
-      heads.push_back({report.moments.traces, std::sqrt(static_cast<double>(report.head_width))});
+      // Heads outside the theory draw too, so that those after them have the same draws; nothing reads their rows.
+      const Traces traces = report.outside_theory.empty() ? report.moments.traces : Traces();
+      heads.push_back({traces, std::sqrt(static_cast<double>(report.head_width))});
     }
     rows_.emplace(in_.tokens.process(), heads, in_.samples, in_.seed);
   }
