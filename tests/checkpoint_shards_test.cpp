@@ -1,4 +1,6 @@
 // Checkpoints of several files: what they hold together, and the errors for those that do not fit.
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -137,6 +139,24 @@ TEST_CASE("a folder with an index is opened with its shards; folders of folders 
         std::vector<std::string>{folder.path() + "/one", folder.path() + "/two"});
   CHECK(find_checkpoints(several) == std::vector{several});
   CHECK(find_checkpoints(folder.path() + "/empty").size() == 1);
+  // Root lists every folder.
+  const bool root = geteuid() == 0;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::create_directory(folder.path() + "/closed");
+  std::filesystem::permissions(folder.path() + "/closed", std::filesystem::perms::none);
+  if (root) REQUIRE(seteuid(65534) == 0);
+  std::vector<std::string> skipped;
+  const auto skip = [&](const FormatError& failure) { skipped.push_back(failure.item()); };
+  const auto found = failure_of([&] {
+    CHECK(find_checkpoints(folder.path(), false, skip) ==
+          std::vector{folder.path() + "/one", folder.path() + "/two"});
+  });
+  const Failure refused = failure_of([&] { find_checkpoints(folder.path()); });
+  if (root) REQUIRE(seteuid(0) == 0);
+  std::filesystem::permissions(folder.path() + "/closed", std::filesystem::perms::all);
+  CHECK(found.kind == "none");
+  CHECK(skipped == std::vector{folder.path() + "/closed"});
+  CHECK(refused.item == folder.path() + "/closed");
   std::filesystem::remove(several + "/b.safetensors");
   CHECK_THAT(failure_of([&] { open_checkpoint(index); }).item, ContainsSubstring("b.safetensors"));
 }

@@ -200,16 +200,24 @@ CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
   return files;
 }
 
-std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps) {
+std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps,
+                                          const SkippedFolder& skipped) {
   std::error_code error;
   if (!fs::is_directory(path, error) || holds_weights(path)) return {path};
   std::vector<std::string> paths;
+  std::vector<FormatError> failures;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    const bool is_step = with_steps && is_step_folder(entry);
-    if (is_step || (entry.is_directory(error) && holds_weights(entry.path()))) {
-      paths.push_back(entry.path().string());
+    try {
+      const bool is_step = with_steps && is_step_folder(entry);
+      if (is_step || (entry.is_directory(error) && holds_weights(entry.path()))) {
+        paths.push_back(entry.path().string());
+      }
+    } catch (const FormatError& failure) {
+      failures.push_back(failure);
     }
   }
+  if (!failures.empty() && (paths.empty() || !skipped)) throw failures.front();
+  for (const FormatError& failure : failures) skipped(failure);
   std::sort(paths.begin(), paths.end());
   return paths.empty() ? std::vector{path} : paths;
 }

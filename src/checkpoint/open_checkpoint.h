@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_files.h"
+#include "support/error.h"
 
 namespace eigenscope {
 
@@ -54,10 +55,15 @@ CheckpointFiles find_files(const std::string& path, const std::string& config_pa
 Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "",
                            bool look_beside = true);
 
+/// Is told of each folder that is left out, and why.
+using SkippedFolder = std::function<void(const FormatError& failure)>;
+
 /// The checkpoints that `path` stands for: itself; or, for a folder without weights directly in it, those
 /// of the folders in it that have some, in the order of their names; `with_steps` also of those that are named as
-/// steps of a training (step_in_name), be they without weights or broken links: opening one says what is wrong. Throws
-/// FormatError for a folder that cannot be read.
-std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps = false);
+/// steps of a training (step_in_name), be they without weights or broken links: opening one says what is wrong. Where
+/// others have weights, a folder in `path` that cannot be listed is left out and given to `skipped`; otherwise throws
+/// FormatError for it, as for `path` itself.
+std::vector<std::string> find_checkpoints(const std::string& path, bool with_steps = false,
+                                          const SkippedFolder& skipped = {});
 
 }  // namespace eigenscope

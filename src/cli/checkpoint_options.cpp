@@ -157,7 +157,10 @@ std::vector<std::string> CheckpointOptions::paths() const {
   std::vector<std::string> checkpoints;
   for (const std::string& model : models_) {
     for (const std::string& path : each_revision(model)) {
-      for (std::string& one : find_checkpoints(path, several_))
+      const auto skipped = [](const FormatError& failure) {
+        note(std::string(failure.what()) + "; the folder is left out");
+      };
+      for (std::string& one : find_checkpoints(path, several_, skipped))
         checkpoints.push_back(std::move(one));
     }
   }
