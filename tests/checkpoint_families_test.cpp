@@ -36,6 +36,7 @@ struct Stack {
   std::string gain = {};
   std::string key_gain = {};  // where it is another
   std::string query_norm = {}, key_norm = {};
+  bool whole_norms = false;  ///< their gains are those of all heads together
   std::string sinks = {};
   int heads = 2, key_heads = 2;
   bool rotary = false;
@@ -168,24 +169,25 @@ Bytes write(const Model& model, const std::string& dtype) {
       for (const std::string& gain : {stack.gain, stack.key_gain}) {
         writer.add_gain(at_layer(gain, layer), kWidth, offset);
       }
-      for (const std::string& gain : {stack.query_norm, stack.key_norm}) {
-        writer.add_gain(at_layer(gain, layer), kHeadWidth, offset);
-      }
+      const auto normed = [&](int heads) { return (stack.whole_norms ? heads : 1) * kHeadWidth; };
+      writer.add_gain(at_layer(stack.query_norm, layer), normed(stack.heads), offset);
+      writer.add_gain(at_layer(stack.key_norm, layer), normed(stack.key_heads), offset);
       writer.add_gain(at_layer(stack.sinks, layer), stack.heads, 0);
     }
   }
   return writer.file.bytes();
 }
 
-Eigen::MatrixXd folded(Eigen::MatrixXd w, const std::string& gain) {
+Eigen::MatrixXd folded(Eigen::MatrixXd w, const std::string& gain, int first = 0) {
   for (Eigen::Index i = 0; i < w.rows() && !gain.empty(); ++i) {
-    w.row(i) *= gain_at(gain, static_cast<int>(i));
+    w.row(i) *= gain_at(gain, first + static_cast<int>(i));
   }
   return w;
 }
 
-Eigen::MatrixXd normed(Eigen::MatrixXd w, const std::string& gain) {
-  return folded(w.transpose(), gain).transpose();
+/// `first`: the place of the gain of the first output.
+Eigen::MatrixXd normed(const Eigen::MatrixXd& w, const std::string& gain, int first) {
+  return folded(w.transpose(), gain, first).transpose();
 }
 
 std::vector<HeadFactors> read_all(HeadScan& scan) {
@@ -215,9 +217,11 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   const Eigen::MatrixXd key = folded(factor(s, head.layer, 1, key_head), own.empty() ? gain : own);
   CHECK(head.bias_query == Approx(std::sqrt(kHeadWidth) / query.norm()).epsilon(1e-12));
   CHECK(head.bias_key == Approx(std::sqrt(kHeadWidth) / key.norm()).epsilon(1e-12));
+  const auto first = [&](int of) { return stack.whole_norms ? of * kHeadWidth : 0; };
   CHECK(head.query ==
-        stack.scale * normed(query, fold ? at_layer(stack.query_norm, head.layer) : ""));
-  CHECK(head.key == normed(key, fold ? at_layer(stack.key_norm, head.layer) : ""));
+        stack.scale *
+            normed(query, fold ? at_layer(stack.query_norm, head.layer) : "", first(head.head)));
+  CHECK(head.key == normed(key, fold ? at_layer(stack.key_norm, head.layer) : "", first(key_head)));
   CHECK(head.stack == stack.name);
   CHECK(head.folded == (fold ? folded_norms(stack) : ""));
   CHECK(head.rotary == stack.rotary);
@@ -523,10 +527,13 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   }
   for (const auto& [family, type] :
        {std::pair{"Qwen 3", "qwen3"}, std::pair{"Qwen 3 MoE", "qwen3_moe"},
-        std::pair{"Qwen 3 VL", "qwen3_vl_text"}, std::pair{"OLMoE", "olmoe"},
-        std::pair{"Trinity", "afmoe"}, std::pair{"MiniCPM-V", "minicpmv"}}) {
+        std::pair{"Qwen 3 VL", "qwen3_vl_text"}, std::pair{"Trinity", "afmoe"},
+        std::pair{"MiniCPM-V", "minicpmv"}}) {
     check(head_normed(family, type));
   }
+  Model olmoe = head_normed("OLMoE", "olmoe");
+  olmoe.stacks[0].whole_norms = true;
+  check(olmoe);
   check(head_normed("GLM-4.5", "glm4_moe", R"(,"use_qk_norm":true)"));
   for (const std::string type : {"step3p5", "step3p7"}) {
     Model step = head_normed("Step 3.5, 3.7", type);
@@ -595,6 +602,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
                                      std::pair{"EXAONE 4", "exaone4"}}) {
     Model after = head_normed(family, type);
     after.stacks[0].gain = {};
+    after.stacks[0].whole_norms = type != std::string("exaone4");
     after.others = {"model.layers.0.post_attention_layernorm.weight"};
     check(after);
   }
@@ -1680,6 +1688,36 @@ TEST_CASE(
         "use_qk_norm");
   CHECK(refused(llama("Cohere", "cohere", R"(,"use_qk_norm":true)"), [](Stack&) {}) ==
         "use_qk_norm");
+  // Left out or null it is false.
+  for (const auto& [family, type] :
+       {std::pair{"Cohere", "cohere"}, std::pair{"GLM-4.5", "glm4_moe"}}) {
+    for (const std::string more : {"", R"(,"use_qk_norm":null)"}) {
+      CHECK(refused(head_normed(family, type, more), [](Stack&) {}) == "use_qk_norm");
+    }
+  }
+  CHECK(
+      refused(head_normed("GLM-4.5", "glm4_moe", R"(,"use_qk_norm":true)"), [](Stack&) {}).empty());
+}
+
+TEST_CASE("gains of norms of queries and keys have the size of the family's norms") {
+  const std::string query = "model.layers.0.self_attn.q_norm.weight";
+  for (const auto& [family, type, whole] :
+       {std::tuple{"Qwen 3", "qwen3", false}, std::tuple{"Gemma 3", "gemma3_text", false},
+        std::tuple{"OLMo 2", "olmo2", true}, std::tuple{"OLMoE", "olmoe", true},
+        std::tuple{"MiniMax M2", "minimax_m2", true}}) {
+    CAPTURE(family);
+    Model model = head_normed(family, type, R"(,"rotary_dim":4)");
+    if (type == std::string("olmo2")) model.stacks[0].gain = {};
+    const Config config = Config::parse(model.config);
+    for (const bool given : {false, true}) {
+      model.stacks[0].whole_norms = given;
+      const auto file = open(write(model, "F32"));
+      const Failure failure = failure_of([&] { HeadScan(file, &config); });
+      CHECK(failure.item == (given == whole ? "" : query));
+      if (given != whole) CHECK_THAT(failure.message, ContainsSubstring("for the family"));
+      CHECK_NOTHROW(HeadScan(file, &config, {.fold_gains = false}));
+    }
+  }
 }
 
 TEST_CASE("the last 15 layers of Gemma 3n use earlier keys where config.json does not say") {

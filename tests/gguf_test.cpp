@@ -515,7 +515,9 @@ TEST_CASE("heads of an architecture in GGUF have the conventions of its model ty
       writer.tensor("blk.0.attn_" + kind + ".weight", {8, 8}, 0, encode("F32", rows));
     for (const std::string kind : {"q", "k"}) {
       if (name != "qwen3moe" && name != "olmoe") break;
-      writer.tensor("blk.0.attn_" + kind + "_norm.weight", {8}, 0, encode("F32", gains));
+      const std::size_t count = name == "olmoe" ? 8 : 4;  // those of all heads, or of each
+      writer.tensor("blk.0.attn_" + kind + "_norm.weight", {count}, 0,
+                    encode("F32", std::vector<double>(count, 1)));
     }
     const CheckpointFiles files = files_of(writer);
     const std::optional<Config> config = read_config(files);
@@ -1645,6 +1647,13 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
     CHECK(config->number("logit_scale", 0, 1).has_value() != divides);
   }
   // Blocks for the prediction of further tokens are no layers.
+  // llama.cpp applies the norms of queries and keys that a file has.
+  for (const char* const architecture : {"command-r", "glm4moe"}) {
+    GgufWriter headed = model(architecture, "attention.layer_norm_epsilon", 0.25);
+    CHECK(read_config(files_of(headed))->flag("use_qk_norm") == false);
+    headed.tensor("blk.0.attn_q_norm.weight", {4}, 0, encode("F32", {1, 1, 1, 1}));
+    CHECK(read_config(files_of(headed))->flag("use_qk_norm") == true);
+  }
   CHECK(read_config(files_of(model("glm4moe", "nextn_predict_layers", 1)))
             ->number("num_hidden_layers", 0, 99) == 8);
   CHECK(refused(model("glm4moe", "expert_gating_func", 3)) == "glm4moe.expert_gating_func");
@@ -1655,8 +1664,7 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
   window.tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 1}));
   CHECK(refused(window) == "gemma4.rope.freq_base");
   // The norms' epsilon has other names in two families.
-  for (const auto& [architecture, key] :
-       {std::pair("starcoder2", "norm_epsilon"), {"modern-bert", "norm_eps"}}) {
+  for (const auto& [architecture, key] : {std::pair("starcoder2", "norm_epsilon"), {"modern-bert", "norm_eps"}}) {
     CHECK(read_config(files_of(model(architecture, "attention.layer_norm_epsilon", 0.25)))
               ->number(key, 0, 1) == 0.25);
   }

@@ -41,6 +41,14 @@ struct HeadKeys {
   std::string_view heads = {}, key_heads = {}, width = {};
 };
 
+/// What a norm of queries or keys normalizes, and so the size of its gains.
+enum class NormSpan {
+  any,        ///< a head or all of them, by the size of the gains
+  head,       ///< each head, with the same d_h gains
+  each_head,  ///< each head, with its own gains, heads x d_h
+  all_heads   ///< all of them together, with heads d_h gains
+};
+
 /// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.
 /// A bias is called as its weight with "bias" for the final "weight", and need not be there; nor need
 /// the gains. An empty name: the family has no such tensor.
@@ -55,8 +63,10 @@ struct AttentionNames {
   std::string_view key_gain = {};         ///< with `cross`, of the norm that ends the other stack
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
-  bool always_head_normed = false;   ///< no model of the row is without these norms
-  bool gains_by_head = false;        ///< these gains, heads x d_h, differ by the head
+  bool always_head_normed = false;  ///< no model of the row is without these norms
+  /// Model types that have these norms only where the switch "use_qk_norm" is true, between spaces.
+  std::string_view switched_norms = {};
+  NormSpan norm_span = NormSpan::any;
   bool turned_before_norms = false;  ///< queries and keys turn before these norms
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows

@@ -63,6 +63,7 @@ constexpr Family head_normed(Family row, bool always = true) {
   names.query_norm_gain = "layers.{n}.self_attn.q_norm.weight";
   names.key_norm_gain = "layers.{n}.self_attn.k_norm.weight";
   names.always_head_normed = always;
+  names.norm_span = NormSpan::head;
   return row;
 }
 
@@ -148,6 +149,7 @@ constexpr Family olmo() {
 constexpr Family olmo2() {
   Family row = head_normed(variant(llama(), "OLMo 2", " olmo2 "));
   row.attentions[0].query_gain = {};
+  row.attentions[0].norm_span = NormSpan::all_heads;
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = {};
   row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
@@ -166,6 +168,7 @@ constexpr Family olmo3() {
 
 constexpr Family exaone4() {
   Family row = variant(olmo2(), "EXAONE 4", " exaone4 exaone4_5 exaone4_5_text ");
+  row.attentions[0].norm_span = NormSpan::head;
   row.rotary.only_local = true;
   row.rotary.without_window = WithoutWindow::all;
   row.window = {.default_size = 4096, .default_pattern = 4};
@@ -364,6 +367,7 @@ constexpr Family qwen2_moe() {
 // Queries and keys of all heads together have a norm.
 constexpr Family olmoe() {
   Family row = variant(qwen3_moe(), "OLMoE", " olmoe ");
+  row.attentions[0].norm_span = NormSpan::all_heads;
   row.text.usual = {};
   row.text.epsilon = 1e-5;
   return row;
@@ -502,6 +506,7 @@ constexpr Family hunyuan() {
 
 constexpr Family minimax() {
   Family row = head_normed(variant(mixtral(), "MiniMax M2", " minimax_m2 "), false);
+  row.attentions[0].norm_span = NormSpan::all_heads;
   row.rotary = {.width = "rotary_dim", .default_base = 5e6};
   row.window = {};
   row.text.epsilon = 1e-6;
@@ -726,7 +731,7 @@ constexpr Family mllama() {
 constexpr Family glm4_moe() {
   Family row =
       head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe glm4v_moe glm4v_moe_text "), false);
-  row.text.model_types = " glm4_moe ";
+  row.text.model_types = row.attentions[0].switched_norms = " glm4_moe ";
   row.rotary = {.default_share = 0.5};
   row.text.epsilon = 1e-5;
   row.text.usual = {};
@@ -1133,7 +1138,8 @@ constexpr Family cohere() {
   Family row = head_normed(variant(llama(), "Cohere", " cohere "), false);
   row.rotary.default_base = 0;  // another one by the version of the original's code
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.attentions[0].gains_by_head = true;
+  row.attentions[0].norm_span = NormSpan::each_head;
+  row.attentions[0].switched_norms = row.model_types;
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
   row.text.epsilon_key = "layer_norm_eps";

@@ -504,6 +504,9 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (type == "xlm-roberta") config["position_embedding_type"] = "rotary";
     if (type.starts_with("minimax")) config["rotary_dim"] = turned > 0 ? turned : width;
     if (type == "llama4_text") add_llama4_keys(metadata, config);
+    // llama.cpp applies the norms that a file has.
+    if (type == "cohere" || type == "glm4_moe")
+      config["use_qk_norm"] = has_tensor(parts, "blk.0.attn_q_norm.weight");
     if (type == "apertus") add_xielu_keys(header.metadata, config);
     if (type == "falcon_h1") config["mamba_rms_norm"] = has_tensor(parts, "blk.0.ssm_norm.weight");
     if (type == "cohere2_moe") add_dense_layers(metadata, config);

@@ -311,6 +311,18 @@ void leave_out_two_axes(std::vector<FamilyMatch>& parts, std::vector<std::string
   std::erase_if(parts, has_two);
 }
 
+/// Checks the gains of the norms of queries and keys.
+void check_norm_spans(const Safetensors& file, const AttentionNames& names,
+                      const LayerPlan& layer) {
+  const auto check = [&](const std::string& gain, int heads) {
+    if (gain.empty()) return;
+    check_norm_span(file, gain, *layer.family, names, static_cast<std::uint64_t>(heads),
+                    static_cast<std::uint64_t>(layer.head_width));
+  };
+  check(layer.tensors.query.norm_gain, layer.heads);
+  check(layer.tensors.key.norm_gain, layer.key_heads);
+}
+
 }  // namespace
 
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings) {
@@ -340,12 +352,16 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys = part_keys(config, stack.part, !part.is_other);
       check_keys(keys, {*part.family, stack, 0}, {false, false, false});
+      const std::size_t first = plan.layers.size();
       for (LayerPlan& layer : StackPlanner(file, keys, settings, part, stack).plan()) {
         claims.turns |= layer.rotary.logit_factor != 1;
         plan.layers.push_back(std::move(layer));
       }
       const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
       check_keys(keys, {*part.family, stack, width}, claims);
+      for (std::size_t i = first; part.unknown.empty() && i < plan.layers.size(); ++i) {
+        check_norm_spans(file, *stack.names, plan.layers[i]);
+      }
     }
     check_tensors(part, file.tensors(), claims);
   }

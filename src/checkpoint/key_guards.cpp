@@ -130,6 +130,7 @@ class KeyGuards {
   void check() const {
     if (!keys_) return;
     check_read();
+    check_norm_switch();
     for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
     check_layer_keys();
     for (const std::string_view list :
@@ -250,6 +251,19 @@ class KeyGuards {
     throw FormatError(*unread, "it must be 0, false or left out in " + keys_.name() +
                                    " for the family " + std::string(family_.name) +
                                    ", which does not implement another value");
+  }
+
+  /// Refuses norms of queries and keys that the original does not make, as their switch is off where it is left out.
+  void check_norm_switch() const {
+    constexpr const char* kSwitch = "use_qk_norm";
+    const std::string_view types = stack_.stack.names->switched_norms;
+    if (!claims_.gains || keys_.flag(kSwitch) || !has_norms() ||
+        !lists(types, keys_.text("model_type").value_or(""))) {
+      return;
+    }
+    refuse_item(keys_.path(kSwitch),
+                {"it is missing, and so false, in ", keys_.name(), ", but the file has '",
+                 shown_name(stack_.stack.layers.front().query.norm_gain), "'"});
   }
 
   /// Refuses a non-empty list whose length is neither the number of layers nor that plus the layers for multi-token

@@ -267,4 +267,23 @@ void check_norms(const FamilyMatch& match, const StackMatch& stack, const Config
   check(names.key_norm_gain, key, &ProjectionTensors::norm_gain, normed);
 }
 
+void check_norm_span(const Safetensors& file, const std::string& name, const Family& family,
+                     const AttentionNames& names, std::uint64_t heads, std::uint64_t width) {
+  const TensorInfo& gains = file.tensor(name);
+  const std::uint64_t count = element_count(gains);
+  const NormSpan span = names.norm_span;
+  if (span == NormSpan::any || (span == NormSpan::head && count == width) ||
+      (span == NormSpan::all_heads && count == heads * width) ||
+      (span == NormSpan::each_head && gains.shape == std::vector{heads, width})) {
+    return;
+  }
+  const std::string of_all = std::to_string(heads) + " heads of " + std::to_string(width);
+  refuse_item(name, {"its shape ", shape_text(gains), " must be ",
+                     span == NormSpan::head ? "[" + std::to_string(width) + "], a head's,"
+                     : span == NormSpan::all_heads
+                         ? "[" + std::to_string(heads * width) + "], " + of_all + " together,"
+                         : of_all,
+                     " for the family ", family.name});
+}
+
 }  // namespace eigenscope

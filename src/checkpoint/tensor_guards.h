@@ -2,12 +2,14 @@
 // rather than passed over.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family_match.h"
+#include "checkpoint/safetensors.h"
 
 namespace eigenscope {
 
@@ -40,6 +42,11 @@ bool is_pre_norm(const Family& family, const ConfigKeys& keys);
 /// Throws FormatError naming a norm before or after the projections of a stack that some of its layers lack, as a file
 /// with a damaged name does, or all of them where every model of a known row has it.
 void check_norms(const FamilyMatch& match, const StackMatch& stack, const ConfigKeys& keys);
+
+/// Throws FormatError naming the gains `name` of a norm of queries or keys whose size is not that of the row, for
+/// `heads` heads of `width` coordinates.
+void check_norm_span(const Safetensors& file, const std::string& name, const Family& family,
+                     const AttentionNames& names, std::uint64_t heads, std::uint64_t width);
 
 /// Whether a layer of a match has a norm of queries or keys that the row does not name.
 bool has_unknown_head_norm(const FamilyMatch& match,

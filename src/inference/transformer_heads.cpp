@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/tensor_guards.h"
 #include "inference/transformer.h"
 #include "io/json_events.h"
 
@@ -24,19 +25,15 @@ Norm Transformer::read_projection_norm(std::string_view pattern, int layer, Inde
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
   const Index head_width = rules(layer).head_width;
   const auto size = [](Index n) { return static_cast<std::uint64_t>(n); };
-  const std::vector<std::uint64_t>& shape = tensors_->tensor(name).shape;
-  const bool each = shape == std::vector{size(head_width)};
-  if (attention().gains_by_head) {
-    const Index heads = outputs / head_width;
-    if (shape != std::vector{size(heads), size(head_width)}) {
-      refuse_item(name, {"its shape ", shape_text(tensors_->tensor(name)), " must be ",
-                         std::to_string(heads), " heads of ", std::to_string(head_width)});
-    }
+  check_norm_span(*tensors_, name, *match_.family, attention(), size(outputs / head_width),
+                  size(head_width));
+  if (attention().norm_span == NormSpan::each_head) {
     const std::string bias = bias_of(name);
     if (tensors_->tensors().contains(bias)) refuse_item(bias, "a bias here is not supported");
     return {names().norm, read_flat(pattern, layer, outputs), VectorXf::Zero(outputs), epsilon_,
             head_width};
   }
+  const bool each = tensors_->tensor(name).shape == std::vector{size(head_width)};
   return read_norm_of(name, each ? head_width : outputs);
 }
 

@@ -78,11 +78,12 @@ def _llama(model_type, more=None, dtype=np.float32):
 
 
 def _normed(model_type, more):
-    """With norms of all queries and of all keys, which OLMo and EXAONE have in the place of that before them."""
+    """With norms of queries and keys, of all heads or of each, which OLMo and EXAONE have in the place of that before."""
     config, tensors = _llama(model_type, more)
     if model_type in ("olmo3", "exaone4"):
         tensors = {name: array for name, array in tensors.items() if "layernorm" not in name}
-    norms = {f"model.layers.{{n}}.self_attn.{side}_norm.weight": [size] for side, size in (("q", 16), ("k", 8))}
+    sizes = (4, 4) if model_type in ("exaone4", "glm4_moe") else (16, 8)
+    norms = {f"model.layers.{{n}}.self_attn.{side}_norm.weight": [size] for side, size in zip("qk", sizes, strict=True)}
     return config, {**tensors, **other(norms, {})[1]}
 
 
