@@ -998,6 +998,13 @@ TEST_CASE("gains of the norms of queries and keys differ by the head where the f
   CHECK(weights.key_norm.of_head(1).gain == weights.key_norm.gain.tail(4));
 }
 
+TEST_CASE("the epsilon of the norms of OLMo 1 is a constant of its code", "[families]") {
+  const Json& expected = models_of("OLMo").back();
+  Json config = expected.at("config");
+  for (const char* const key : {"layer_norm_eps", "rms_norm_eps"}) config[key] = 0.5;
+  CHECK(open_model(wave_model(expected), config)->read_heads(0).attention_norm.epsilon == 1e-5F);
+}
+
 TEST_CASE("queries, keys and values are cut where config.json bounds them", "[families]") {
   const auto with = [](const Json& bound) {
     return refusal("OLMo", [=](TinyModel&, Json& c) { c["clip_qkv"] = bound; });

@@ -1663,8 +1663,10 @@ TEST_CASE("metadata of GGUF that change what a family computes are read or refus
   window.text("general.architecture", "gemma4").tensor("a", {1}, 0, Bytes(4));
   window.tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 1}));
   CHECK(refused(window) == "gemma4.rope.freq_base");
-  // The norms' epsilon has other names in two families.
-  for (const auto& [architecture, key] : {std::pair("starcoder2", "norm_epsilon"), {"modern-bert", "norm_eps"}}) {
+  // The norms' epsilon has other names in three families.
+  for (const auto& [architecture, key] : {std::pair("starcoder2", "norm_epsilon"),
+                                          {"modern-bert", "norm_eps"},
+                                          {"olmo", "norm_epsilon_in_gguf"}}) {
     CHECK(read_config(files_of(model(architecture, "attention.layer_norm_epsilon", 0.25)))
               ->number(key, 0, 1) == 0.25);
   }

@@ -131,14 +131,14 @@ constexpr Family phi3() {
   return row;
 }
 
-// The epsilon of its norms is a constant of the original, and a key in GGUF.
+// The epsilon of its norms is a constant of the original, whatever config.json says, and a key in GGUF.
 constexpr Family olmo() {
   Family row = variant(llama(), "OLMo", " olmo ");
   row.attentions[0].query_gain = {};
   row.text.mlp_norm = row.text.final_norm = {};
   row.text.gainless_norms = true;
   row.text.norm = NormKind::layer_norm;
-  row.text.epsilon_key = "layer_norm_eps";
+  row.text.epsilon_key = "norm_epsilon_in_gguf";
   row.text.epsilon = 1e-5;
   row.text.projection_bound_key = "clip_qkv";
   row.text.switched_biases = row.model_types;

@@ -330,7 +330,8 @@ constexpr std::array kConverted{
     Converted{.name = "olmo",
               .model_type = "olmo",
               .neighbours = true,
-              .keys = {" attention.clamp_kqv=clip_qkv "}},
+              .keys = {" attention.clamp_kqv=clip_qkv "
+                       "attention.layer_norm_epsilon=norm_epsilon_in_gguf "}},
     Converted{.name = "olmoe", .model_type = "olmoe"},
     Converted{.name = "seed_oss", .model_type = "seed_oss", .names = {kFourNorms}},
     Converted{.name = "starcoder2",
