@@ -1005,6 +1005,18 @@ TEST_CASE("the epsilon of the norms of OLMo 1 is a constant of its code", "[fami
   CHECK(open_model(wave_model(expected), config)->read_heads(0).attention_norm.epsilon == 1e-5F);
 }
 
+TEST_CASE("config.json counts the rows of the token embeddings", "[families]") {
+  const Json& expected = models_of("LLaMA").front();
+  const Index rows = open_model(wave_model(expected), expected.at("config"))->vocabulary();
+  const auto counted = [&](Index count) {
+    return refusal("LLaMA", [&](TinyModel&, Json& c) { c["vocab_size"] = count; });
+  };
+  CHECK(counted(rows).kind == "none");
+  for (const Index other : {rows - 1, rows + 1}) {
+    check_failure(counted(other), "vocab_size", "but the file has " + std::to_string(rows));
+  }
+}
+
 TEST_CASE("queries, keys and values are cut where config.json bounds them", "[families]") {
   const auto with = [](const Json& bound) {
     return refusal("OLMo", [=](TinyModel&, Json& c) { c["clip_qkv"] = bound; });

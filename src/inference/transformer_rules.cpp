@@ -51,6 +51,7 @@ void read_list(const ConfigKeys& keys, std::string_view list, std::array<float, 
 void Transformer::read_config(const ConfigKeys& keys) {
   check_usual(names(), keys);
   check_skipped(keys);
+  if (!patches_) check_count(keys, "vocab_size", vocabulary_);
   LayerRules rules;
   rules.activation = activation_of(names(), keys);
   rules.learned_sinks = !attention().sinks.empty();
