@@ -95,6 +95,7 @@ void describe(InputFields& f, HeadsInput& in) {
   f.number_from(1000, shared::kSamples, in.samples);
   f.number(shared::kSeed, in.seed);
   f.needs("samples", "measures");
+  f.needs("seed", "measures");
 }
 
 struct HeadRow {

@@ -28,6 +28,7 @@ void describe(InputFields& f, QueryKeyInput& in) {
   f.number(shared::kOffset, in.offset);
   f.flag("average", in.average,
          "average W_QK of rotary heads over the offsets of a sequence of this length");
+  f.excludes("average", "offset");
 }
 
 void describe(ResultFields& out, const HeadReport& head) {

@@ -303,6 +303,10 @@ describe('bad input', () => {
     expect(run('rank-correlation').stderr).toContain('--a must have at least one number');
     expect(run('lines', { means: '1' }).stderr).toContain('--variances must have at least one number');
     expect(run('heads', {}, MINILM, '--layers', '--csv').stderr).toContain('--layers must be omitted with --csv');
+    expect(run('heads', { offset: 1 }, MINILM, '--average').stderr).toContain(
+      '--offset must be omitted with --average',
+    );
+    expect(run('heads', { seed: 1 }, MINILM).stderr).toContain('--seed must be given with --measures');
     expect(run('simulate', { ensemble: 'wigner' }).stderr).toContain('shifted-gaussian');
     expect(run('simulate', { tokens: 'brownian' }).stderr).toContain('random-walk');
     expect(run('simulate', { eigenvalues: '1,2' }).stderr).toContain('--ensemble list');
