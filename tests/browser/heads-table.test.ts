@@ -202,7 +202,7 @@ test('another text can be given, and one that is short, empty or binary is refus
   await choice.setInputFiles(picked('short.txt', 'a'));
   await page.locator('[data-link-notice]', { hasText: 'passages must be at most those of the text' }).waitFor();
   await choice.setInputFiles(picked('other.txt', 'A whale dived. '.repeat(200)));
-  await said(page, 'scatter', 'Scores on passages of other.txt');
+  await said(page, 'scatter', 'Scores on other.txt');
   expect(errors).toEqual([]);
 });
 

@@ -89,6 +89,18 @@ describe('eigenscope train', () => {
     expect(bits[1].difference).toBeCloseTo(bits[1].mean - bits[0].mean, 12);
   });
 
+  test('prints the attention of the trained models on a prompt, as run-attention does', () => {
+    const [prompt, out] = ['the whale', join(folder, 'prompted')];
+    const { runs } = json('train', { ...small, prompt, out });
+    const checkpoint = join(out, 'none-seed1', 'model.safetensors');
+    const expected = json('run-attention', { checkpoint, prompt });
+    const { tokens, weights } = runs[0].attention;
+    expect(tokens).toEqual(expected.tokens.map(({ token }: { token: string }) => token));
+    expect(weights.flat(4)).toEqual(expected.weights.flat(4));
+    expectRefused(run('train', { ...small, prompt: 'a' }), 'prompt must have at least two tokens');
+    expectRefused(run('train', { ...small, prompt }, '--csv'), 'prompt must be omitted with --csv');
+  });
+
   test('reads a file of options, which flags override', () => {
     const config = file('config.json', JSON.stringify({ ...small, seed: 9, layer_norm: 'post' }));
     const { runs } = json('train', { config, steps: 2 });

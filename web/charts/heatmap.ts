@@ -4,7 +4,7 @@ import type { Ramp } from './palette';
 export interface Grid {
   columns: number;
   rows: number;
-  values: Float32Array;
+  values: ArrayLike<number>;
 }
 
 /** Cells that are painted before the main thread is given back. */

@@ -83,6 +83,9 @@ struct TrainCommand {
     refuse_empty(
         app.add_option("--intervention", interventions,
                        "also evaluate the trained models with hard|tame attention, or hard,tame"));
+    refuse_empty(app.add_option("--prompt", prompt,
+                                "also print the attention of the trained models on this sentence, "
+                                "as run-attention does; needs JSON"));
     refuse_empty(app.add_option("--export", exported,
                                 "also write each trained model to <run>/export with the tensor "
                                 "names of GPT-2 or LLaMA, in the type f32|f16|bf16"));
@@ -172,6 +175,8 @@ struct TrainCommand {
   RunOptions run_options() const {
     RunOptions options{out, csv, resume};
     options.tame = input().tame;
+    options.prompt = prompt;
+    if (csv && !prompt.empty()) throw InvalidArgument("prompt", "be omitted with --csv");
     if (resume) check_out("resume");
     options.exported = format_of("export", exported);
     options.weights = format_of("weights", weights);
@@ -223,7 +228,8 @@ struct TrainCommand {
   const CLI::App* command;
   TypedFields fields;
   CLI::Option* grid_option;
-  std::string validation, out, config, interventions, exported, weights, grid_path, shard, missing;
+  std::string validation, out, config, interventions, prompt, exported, weights, grid_path, shard,
+      missing;
   bool resume = false, csv = false;
 };
 

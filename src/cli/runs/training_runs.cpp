@@ -11,11 +11,13 @@
 #include "cli/runs/training_log.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
+#include "io/byte_source.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "training/export_file.h"
 #include "training/regularizers/regularizer.h"
 #include "training/text_sampler.h"
+#include "training/training_file.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -101,7 +103,33 @@ std::string folder_of(const GridCell& cell) {
   return cell.axes.front().second + "-seed" + std::to_string(cell.seed);
 }
 
-/// Evaluates the last state with each intervention.
+/// Attention of the present state. Throws as attend_to.
+Attended attention_of(const Trainer& trainer, const std::string& prompt) {
+  TrainedModel trained =
+      read_model(Safetensors(std::make_shared<MemorySource>("the run", trainer.checkpoint())));
+  return attend_to(trained, prompt);
+}
+
+/// Attention weights as lists of layers, heads, queries and keys.
+Json weights_json(const Attended& attended) {
+  const std::size_t length = attended.tokens.size();
+  const float* next = attended.weights.data();
+  Json layers = Json::array();
+  for (Eigen::Index layer = 0; layer < attended.layers; ++layer) {
+    Json heads = Json::array();
+    for (Eigen::Index head = 0; head < attended.heads; ++head) {
+      Json rows = Json::array();
+      for (std::size_t query = 0; query < length; ++query, next += length) {
+        rows.push_back(std::vector<float>(next, next + length));
+      }
+      heads.push_back(std::move(rows));
+    }
+    layers.push_back(std::move(heads));
+  }
+  return layers;
+}
+
+/// Evaluates the last state with each intervention, and its attention on the prompt.
 void evaluate(Trainer& trainer, const RunOptions& options, FinishedRun& run) {
   if (!run.failure.empty()) {
     std::cerr << '\r';  // over the line of progress
@@ -112,6 +140,7 @@ void evaluate(Trainer& trainer, const RunOptions& options, FinishedRun& run) {
     run.interventions.emplace_back(
         name, trainer.evaluate(intervention_of_name(name, options.tame, trainer.model())));
   }
+  if (!options.prompt.empty()) run.attention = attention_of(trainer, options.prompt);
   if (run.rows.empty()) run.rows.push_back(trainer.evaluate());  // it was finished before
 }
 
@@ -120,7 +149,7 @@ template <class Begun, class Show>
 FinishedRun make_one(const Grid& grid, const GridCell& cell,
                      const std::shared_ptr<const Text>& text, const RunOptions& options,
                      Begun begun, Show show) {
-  FinishedRun run{&cell, {}, {}, 0, ""};
+  FinishedRun run{.cell = &cell};
   std::optional<RunFolder> folder;
   if (!options.out.empty()) {
     folder.emplace(options.out + "/" + folder_of(cell), grid.validation, options.csv);
@@ -224,7 +253,8 @@ std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options
   const std::shared_ptr<const Text> text = read_text_of(grid);
   double all = 0, before = 0, resumed = 0;
   for (const GridCell& cell : grid.cells) {
-    Trainer(cell.settings, text);  // refuses before the first hour
+    const Trainer trainer(cell.settings, text);  // refuses before the first hour
+    if (!options.prompt.empty()) attention_of(trainer, options.prompt);
     all += steps_of(cell);
   }
   const Progress progress("steps");
@@ -257,6 +287,10 @@ Json runs_json(const std::vector<FinishedRun>& runs, bool rows) {
       json.update(row_means(run.rows.back()));
     }
     for (const auto& [name, row] : run.interventions) json["with_" + name] = row_means(row);
+    if (run.attention) {
+      json["attention"] = {{"tokens", run.attention->tokens},
+                           {"weights", weights_json(*run.attention)}};
+    }
     list.push_back(json);
   }
   return list;

@@ -14,6 +14,7 @@
 #include "experiment/grid.h"
 #include "training/log_row.h"
 #include "training/text.h"
+#include "training/text_sampler.h"
 
 namespace eigenscope::cli {
 
@@ -33,10 +34,12 @@ void run_cells(const Grid& grid, const Shard& shard, const std::string& out, dou
 
 struct FinishedRun {
   const GridCell* cell;
-  std::vector<LogRow> rows;  ///< logged by this process; at least the last one
-  std::vector<std::pair<std::string, LogRow>> interventions;  ///< the last state by intervention
+  std::vector<LogRow> rows = {};  ///< logged by this process; at least the last one
+  /// The last state by intervention.
+  std::vector<std::pair<std::string, LogRow>> interventions = {};
+  std::optional<Attended> attention = {};  ///< of the last state on the prompt
   double tokens_per_second = 0;
-  std::string failure;
+  std::string failure = {};
 };
 
 /// Settings that all runs of a command share.
@@ -47,18 +50,21 @@ struct RunOptions {
   bool resume = false;
   /// Names of the interventions with which the last state is evaluated too.
   std::vector<std::string> interventions = {};
+  /// A sentence whose attention by the last state is given too; empty for none.
+  std::string prompt = {};
   double tame = 0;                            ///< gamma of the intervention `tame`
   std::optional<TensorFormat> exported = {};  ///< also write each finished model for other programs
   std::optional<TensorFormat> weights = {};   ///< also write each finished model's weights alone
   Eigen::Index step_weights = 0;  ///< steps between copies of the weights in 16 bits; 0: none
 };
 
-/// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them before
-/// the first begins, or naming the setting that differs in a run to resume; FormatError for a file that cannot be
-/// read or written.
+/// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them, and for
+/// a prompt of fewer than two tokens, before the first begins, or naming the setting that differs in a run to resume;
+/// FormatError for a file that cannot be read or written.
 std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options);
 
-/// Regularizer, seed, failure, speed, and what was logged: with `rows` every row, else means of the last one.
+/// Regularizer, seed, failure, speed, and what was logged: with `rows` every row, else means of the last one; attention
+/// on the prompt as tokens and weights by layer, head, query and key.
 Json runs_json(const std::vector<FinishedRun>& runs, bool rows);
 /// The comparison of collect_results for each regularizer and measure of a short grid: runs, mean, deviation,
 /// difference, t, p. Runs that failed are left out.

@@ -88,7 +88,6 @@ export function startModel(
   const repaint = (...ids: FigureOf<'model'>[]) => ids.forEach((id) => runners[id].repaint());
   const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
   // One text for all figures that read a long one: predictions of its heads tell whether it can be read.
-  let chosenAt = predictors.frame;
   for (const { frame } of [predictors, scatter]) {
     const choice = child<HTMLInputElement>(frame.root, '[data-text-choice]');
     choice.addEventListener('change', () => {
@@ -96,8 +95,8 @@ export function startModel(
       if (!file) return;
       utf8Of(file).then(
         (read) => {
-          chosenAt = frame;
-          predictors.offer(read);
+          // Predictions say so themselves; another figure's message would go with its own answer.
+          predictors.offer(read, frame === scatter.frame && say);
           request('predictors');
           runners.predictors.demand();
         },
@@ -106,8 +105,6 @@ export function startModel(
       choice.value = '';
     });
   }
-  // Predictions say so themselves; another figure's message would go with its own answer.
-  predictors.refused.subscribe((why) => chosenAt !== predictors.frame && say(why));
   predictors.accepted.subscribe(() => {
     traces.forget();
     request('scatter');
@@ -121,7 +118,7 @@ export function startModel(
     // Two are measured in sight or not, for the table and the picks.
     for (const id of ['head-text', 'predictors'] as const) runners[id].demand();
   });
-  // Captions that name the sample, and those for any other model.
+  // Captions that name the sample, and those for any other model; of the sample no other text is read.
   checkpoints.changed.subscribe(() => {
     for (const part of document.querySelectorAll<HTMLElement>('#model [data-of]')) {
       part.hidden = part.dataset.of !== checkpoints.model.key;
@@ -150,13 +147,13 @@ export function startModel(
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
   // A link may lead to a figure far from the words of the head, to the dots of another chapter, or show one alone.
   const warn = (figure: string | null) => {
-    const target = document.documentElement.dataset.embed || figure || (state.view === 'localize' && 'lead');
+    const { view } = state;
+    const target = document.documentElement.dataset.embed || figure || (view === 'localize' && view);
     const elsewhere = text.elsewhere();
-    if (elsewhere && target && target !== text.id) say(elsewhere);
+    if (elsewhere && target && target !== text.id && (view === 'model' || view === 'localize')) say(elsewhere);
   };
-  const showsHeads = () => state.view === 'model' || state.view === 'localize';
-  state.read.subscribe(({ figure }) => showsHeads() && warn(figure));
-  if (showsHeads()) warn(new URLSearchParams(location.hash.split('?')[1]).get('figure'));
+  state.read.subscribe(({ figure }) => warn(figure));
+  warn(new URLSearchParams(location.hash.split('?')[1]).get('figure'));
   const predicted = [wall, scatter, predictors, metric, distance].map(({ frame }) => frame);
   showWhatCanBeRead(measurements, text.frame, predicted);
   new HeadTable(store, heads, checkpoints, measurements);

@@ -141,7 +141,7 @@ export class HeadButtons {
     }
     const text = head
       ? this.numbersOf(head)
-      : `Point at a head, or choose one, to see its numbers here and its eigenvalues in ${referTo('lead')}.`;
+      : `Point at a head or choose one: its numbers stand here, its eigenvalues in ${referTo('lead')}.`;
     this.detail.replaceChildren(...withSubscripts(text));
   }
 

@@ -15,7 +15,6 @@ import { PASSAGE, QUERIES } from '../reading/reading';
 import { loadSamplePredictions } from '../reading/samples';
 import { orderText } from '../../shared/ordering';
 import { OWN_TEXT, type Text, type TextSource } from '../../shared/text-source';
-import { child } from '../../../ui/dom';
 import { Frame } from '../../../ui/frame';
 import { entryOf } from '../../../ui/registry';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../../heads/head-dots';
@@ -88,8 +87,8 @@ export class PredictorsFigure implements Figure {
   private offered: Text | null = null;
   /** Another text was read. */
   readonly accepted = new Signal();
-  /** Why an offered text was refused. */
-  readonly refused = new Signal<string>();
+  /** Also hears why the offered text was refused. */
+  private refuse: false | ((why: string) => void) = false;
   /** What the answers of all sources depend on. */
   private asked: unknown[] = [];
   /** When a result was last shown. */
@@ -106,9 +105,6 @@ export class PredictorsFigure implements Figure {
     const say = ({ x, y }: Spot) => `measured ${short(x)}, predicted ${short(y)}`;
     this.pointer = new HeadPointer(chart, registry, store, say);
     new RectangleBrush(chart, (box) => this.brush(box));
-    // Of the sample one answer is known: there is nothing to ask of it.
-    const questions = child(this.frame.root, '[data-of-opened]');
-    checkpoints.changed.subscribe(() => (questions.hidden = false));
   }
 
   /** `refusal`: why an offered text was refused, said while the question before it is answered. */
@@ -142,7 +138,7 @@ export class PredictorsFigure implements Figure {
       if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
       if (this.offered) {
         this.offered = null;
-        this.refused.send((error as Error).message);
+        if (this.refuse) this.refuse((error as Error).message);
         const known = this.measurements.sources.get(tokens_source);
         if (known && this.wasAsked(askedOf(await this.texts.load()))) this.take(context, known, 1);
         else await this.compute(context, (error as Error).message);
@@ -160,8 +156,9 @@ export class PredictorsFigure implements Figure {
   }
 
   /** Takes a text in the place of the present one, which stays where the engine refuses the new one. */
-  offer(text: Text): void {
+  offer(text: Text, refuse: false | ((why: string) => void)): void {
     this.offered = text;
+    this.refuse = refuse;
   }
 
   private accept(text: Text, begin: () => void): void {

@@ -49,9 +49,6 @@ export class ScatterFigure implements Figure {
         .map(({ title }, i) => `${title} ${numbers[i]}`)
         .join(', ');
     });
-    // The build has measured the sample on its own text alone.
-    const choice = child(this.frame.root, '[data-of-opened]');
-    checkpoints.changed.subscribe(() => (choice.hidden = false));
     this.selects.forEach((select, i) => {
       const chosen = store.state[AXES[i]];
       const numbers = columns.filter((it) => !it.text);
@@ -156,12 +153,11 @@ export class ScatterFigure implements Figure {
   }
 
   private caption(known: number): string {
-    const { files, model } = this.checkpoints;
-    const { heads, name } = model;
+    const { heads, name } = this.checkpoints.model;
     const [x, y, colour] = this.chosen();
     const missing = heads.length - known;
     const left = missing > 0 ? ` ${count(missing)} heads have no such number.` : '';
-    const read = files && this.text ? ` Scores on passages of ${this.text}.` : '';
+    const read = this.text ? ` Scores on ${this.text}.` : '';
     const r = correlation(this.spots());
     const agreement = Number.isNaN(r) ? '' : ` Correlation ${fixed(r, 2)}.`;
     const helps = [x, y, colour].map((column) => `${column.title}: ${column.help}`).join('. ');

@@ -107,7 +107,7 @@ export class RunBreaker {
 /** Whether the fault has acted, and from which step on the loss has failed. */
 function statusText({ done, failure, injected }: TrainingRun, excess: number, failed: number | null): string {
   if (!injected) return done ? 'The run has ended: Start over.' : '';
-  if (injected.fault_step === null) return 'The fault waits for the steps under way.';
+  if (injected.fault_step === null) return 'The fault waits for these steps.';
   const fault = `Fault at step ${count(injected.fault_step)}. The loss`;
   if (failed === null) return `${fault} is not ${short(excess)} bits above that before.`;
   if (failure) return `${fault} is not finite at step ${count(failed)}.`;

@@ -11,7 +11,7 @@ import { rowsOf, type Row } from '../runs/log';
 import { rangeOf, settled, stepsOf, thinned } from '../runs/panels';
 import type { TrainingRun } from '../runs/run';
 import { stylesOf, type RunStyle, type ShownRuns } from '../runs/shown';
-import { interventions, type Store } from '../state';
+import { interventions, trainView, type State, type Store } from '../state';
 
 /** How text is sampled after the prompt: tokens, and the temperature. */
 const SAMPLED = { generated: 160, temperature: 0.8 };
@@ -24,8 +24,9 @@ const CURVES = [
   { name: 'loss', measure: 'bits_per_byte', least: [Infinity, -Infinity], most: [-Infinity, 8], title: 'loss' },
   { name: 'entropy', measure: 'entropy', least: [0, 1], most: [-Infinity, Infinity], title: 'attention entropy' },
 ] as const;
+const questionOf = (state: Readonly<State>) => JSON.stringify(ASKED.map((name) => state[name]));
 /** In the place of a generated text, of a model that generates none. */
-const MASKED = 'A model of masked tokens does not continue a text.';
+const MASKED = 'A model of masked tokens continues no text.';
 /** Pixels of a small chart, and its height in the place of a text. */
 const [WIDTH, HEIGHT, TALL] = [180, 66, 160];
 
@@ -37,7 +38,7 @@ interface Card {
   recorded: HTMLElement;
   curves: HTMLElement[];
   matrix: HTMLCanvasElement;
-  /** Of the matrix: a recorded run has curves of trained steps and the attention before them. */
+  /** Of the matrix: where it is not the recorded one, a recorded run has the attention before its steps. */
   when: HTMLElement;
   attention: Grid | null;
   measured: HTMLElement;
@@ -129,8 +130,9 @@ export class RunCards {
 
   /** Asks for the attention of the watched head, and of a trained run for its loss and text. */
   private async sample(run: TrainingRun): Promise<void> {
-    const { prompt, seed, intervention, tame, watched } = this.store.state;
-    const question = JSON.stringify([prompt, seed, intervention, tame, watched]);
+    const { state } = this.store;
+    const { prompt, intervention, tame } = state;
+    const question = questionOf(state);
     const last = this.asked.get(run);
     const { saved, training } = run;
     if (last?.question === question && last.checkpoint === run.checkpoint) return;
@@ -138,6 +140,11 @@ export class RunCards {
     this.asked.set(run, { question, checkpoint: run.checkpoint });
     const isTrained = run.checkpoint !== null;
     try {
+      if (!isTrained && question === questionOf(trainView.defaults)) {
+        await this.shown.load().catch(() => {}); // the figure of the curves says what did not load
+        const recorded = this.shown.all.find(({ kind }) => kind === run.kind);
+        if (recorded?.attention) return this.show(run, recorded.attention, recorded.rows.at(-1)!.step);
+      }
       const text = await this.comparison.learned;
       const asked = { checkpoint: await run.weights(text), intervention, tame };
       const { tokenizer, min_count } = training;
@@ -145,19 +152,13 @@ export class RunCards {
       const [attention, evaluated, generated] = await Promise.all([
         this.pool.run('run-attention', { ...asked, prompt }),
         isTrained ? this.pool.run('evaluate', { tokenizer, min_count, ...asked, text }) : null,
-        isContinued ? this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }) : null,
+        isContinued ? this.pool.run('generate', { ...asked, ...SAMPLED, seed: state.seed, prompt }) : null,
       ]);
-      const { layer, head } = watchedIn(this.comparison, this.store.state);
+      const { layer, head } = this.watched;
       const length = attention.tokens.length;
       const at = Math.min(layer, attention.layers - 1) * attention.heads + Math.min(head, attention.heads - 1);
       const values = attention.weights.slice(at * length ** 2, (at + 1) * length ** 2);
-      const card = this.cardOf(run);
-      if (card) {
-        card.attention = { columns: length, rows: length, values };
-        this.paint();
-        card.matrix.setAttribute('aria-label', `attention of layer ${layer}, head ${head} at step ${saved}`);
-        card.when.textContent = saved > 0 ? `step ${count(saved)}` : 'untrained';
-      }
+      this.show(run, { columns: length, rows: length, values }, saved);
       if (evaluated) {
         const [{ value }] = rowsOf(evaluated.rows, training);
         const numbers = `loss ${listed(value.bits_per_byte)} bits per byte, entropy ${listed(value.entropy)}`;
@@ -169,14 +170,30 @@ export class RunCards {
     } catch (error) {
       // Settings that the engine refuses are shown at their controls by the figures.
       if (isTrained && this.comparison.find(run.kind) === run) this.problem.textContent = (error as Error).message;
+    } finally {
+      setTimeout(
+        () => {
+          this.asking.delete(run);
+          this.ask(); // for what was learned or typed meanwhile
+        },
+        run.busy ? REST : 0,
+      );
     }
-    setTimeout(
-      () => {
-        this.asking.delete(run);
-        this.ask(); // for what was learned or typed meanwhile
-      },
-      run.busy ? REST : 0,
-    );
+  }
+
+  private get watched() {
+    return watchedIn(this.comparison, this.store.state);
+  }
+
+  /** Shows the watched head's attention after so many steps. */
+  private show(run: TrainingRun, attention: Grid, step: number): void {
+    const card = this.cardOf(run);
+    if (!card) return;
+    const { layer, head } = this.watched;
+    card.attention = attention;
+    this.paint();
+    card.matrix.setAttribute('aria-label', `attention of layer ${layer}, head ${head} at step ${step}`);
+    card.when.textContent = step > 0 ? `step ${count(step)}` : 'untrained';
   }
 
   /** The card of a run that is among those compared. */

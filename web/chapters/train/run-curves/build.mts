@@ -1,4 +1,5 @@
-// The runs that the chapter shows until a person trains: those with which it begins, on the page's text.
+// The runs that the chapter shows until a person trains: those with which it begins, on the page's text, and the
+// attention of the head that is watched then.
 import type { BuildTools } from '../../../build-tools.mts';
 import type { RunRows } from '../../../engine/protocol';
 import { rowsOf } from '../runs/log';
@@ -27,11 +28,16 @@ function logOf(rows: Row[]) {
   };
 }
 
+function gridOf(weights: number[][]) {
+  return { columns: weights.length, rows: weights.length, values: weights.flat() };
+}
+
 export async function build(tools: BuildTools): Promise<void> {
   const state = tools.defaults('train');
   const command = ['train', '--text', tools.text, '--regularizer', state.runs];
-  const { runs } = await tools.eigenscope(...command);
-  const trained = runs.map((run: { regularizer: string; rows: Row[] }) => {
+  const { runs } = await tools.eigenscope(...command, '--prompt', state.prompt);
+  const [layer, head] = state.watched.split(':')[1]!.split('.').map(Number) as [number, number];
+  const trained = runs.map((run: { regularizer: string; rows: Row[]; attention: { weights: number[][][][] } }) => {
     const rows = rowsOf(logOf(run.rows) as object as RunRows, state);
     const names = Object.keys(rows[0].value) as (keyof (typeof rows)[0]['value'])[];
     return {
@@ -39,6 +45,7 @@ export async function build(tools: BuildTools): Promise<void> {
       step: rows.map(({ step }) => step),
       value: Object.fromEntries(names.map((name) => [name, rows.map(({ value }) => value[name])])),
       heads: rows.map(({ heads }) => heads.map(({ x, y }) => [x, y])),
+      attention: gridOf(run.attention.weights[layer]![head]!),
     };
   });
   tools.write('sample-runs.json', tools.rounded({ command: ['eigenscope', ...command].join(' '), runs: trained }, 5));

@@ -1,3 +1,4 @@
+import type { Grid } from '../../../charts/heatmap';
 import type { Entry } from '../../../charts/legend';
 import type { LineLook } from '../../../charts/palette';
 import type { Regularizer } from '../../../engine/protocol';
@@ -17,6 +18,8 @@ export const sampleRunsFile: ShippedFile = { ...asset, name: 'log file of the pu
 export interface ShownRun extends Pick<TrainingRun, 'kind' | 'training' | 'rows' | 'failure'> {
   /** The build trained it. */
   recorded?: boolean;
+  /** Of a recorded run, what the watched head makes of the prompt in the end, both of the chapter's defaults. */
+  attention?: Grid;
 }
 
 /** A run that the build trained with the page's defaults: its log as columns, with null for NaN. */
@@ -25,15 +28,16 @@ interface SampleRun {
   step: number[];
   value: Record<string, (number | null)[]>;
   heads: [x: number, y: number][][];
+  attention: Grid;
 }
 
-function runOf({ kind, step, value, heads }: SampleRun): ShownRun {
+function runOf({ kind, step, value, heads, attention }: SampleRun): ShownRun {
   const rows = step.map((own, i) => {
     const entries = Object.entries(value).map(([name, list]) => [name, list[i] ?? NaN]);
     const places = heads[i].map(([x, y]) => ({ x, y }));
     return { step: own, value: Object.fromEntries(entries) as Row['value'], heads: places, signals: {} };
   });
-  return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '', recorded: true };
+  return { kind, training: trainingOf(trainView.defaults, kind), rows, failure: '', recorded: true, attention };
 }
 
 /** The runs that the figures show: those of the comparison; before it has a row, those that the build trained. */
