@@ -38,6 +38,7 @@ class TemporaryFolder {
   }
 
   std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }

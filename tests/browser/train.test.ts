@@ -70,7 +70,11 @@ test('the first screen has Play, a card for each run and the findings, in at mos
   expect(words.length, words.join(' ')).toBeLessThanOrEqual(120);
   const picture = cards.first().locator('polyline[stroke-dasharray]'); // recorded, and drawn as such
   expect((await picture.first().getAttribute('points'))!.split(' ').length).toBeGreaterThan(20);
-  await expect.poll(() => cards.first().locator('canvas').getAttribute('aria-label')).toMatch(/at step 0$/);
+  // The recorded attention is that of the end, on the chapter's prompt; on another one the runs that are ready answer.
+  const attention = cards.first().locator('canvas');
+  await expect.poll(() => attention.getAttribute('aria-label')).toMatch(/at step 1000$/);
+  await go(page, 'train?prompt=The+whale+sleeps');
+  await expect.poll(() => attention.getAttribute('aria-label')).toMatch(/at step 0$/);
   expect(errors).toEqual([]);
 });
 
