@@ -61,6 +61,7 @@ test('a link reproduces its view', async () => {
   const first = await visit(browser, host.address);
   await openMore(first.page);
   await enter(first.page.locator('#field-localize-mean'), '0.4');
+  await enter(first.page.locator('#field-localize-length'), '12'); // a link's long question is not begun unasked
   await enter(first.page.locator('#field-localize-samples'), '500');
   await enter(first.page.locator('#field-localize-seed'), '7');
   await first.page.locator('#field-localize-measure').selectOption('participation');
@@ -69,7 +70,7 @@ test('a link reproduces its view', async () => {
   await first.page.locator('[data-head="sample:2.5"]').press('Enter');
   const link = first.page.url();
   expect(new URL(link).hash).toBe(
-    '#localize?mean=0.4&tokens=ar1&seed=7&detail=all&samples=500&measure=participation&head=sample:2.5',
+    '#localize?mean=0.4&length=12&tokens=ar1&seed=7&detail=all&samples=500&measure=participation&head=sample:2.5',
   );
   const view = await viewOf(first.page);
   await first.page.close(); // else its figures are drawn beside those of the next
