@@ -124,6 +124,50 @@ test('heads that are switched off change the outcome as on the command line', { 
   expect(errors).toEqual([]);
 });
 
+/** Counts what the page asks of `attend`, into `window.attends`. Runs in the page. */
+function countAttends(): void {
+  const post = Worker.prototype.postMessage;
+  const seen = Object.assign(window, { attends: 0 });
+  Worker.prototype.postMessage = function (this: Worker, message, options) {
+    if (message.kind === 'run' && message.job === 'attend') seen.attends++;
+    post.call(this, message, options as StructuredSerializeOptions);
+  };
+}
+
+test('a model runs once on a sentence, twice where it has no outcome', { timeout: 120_000 }, async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model?reading=the+whale`);
+  await page.evaluate(countAttends);
+  const attends = () => page.evaluate(() => (window as unknown as { attends: number }).attends);
+  const [model, ...beside] = trainedModel(LLAMA);
+  await openModel(page, [model!, ...beside]);
+  const words = page.locator('[data-worth-words]');
+  await words.filter({ hasText: /^Loss of this text: .* Most probable next tokens:$/ }).waitFor();
+  await settled(page, 'wall');
+  await settled(page, 'head-text');
+  expect(await attends()).toBe(1);
+
+  const biased = { ...model!, buffer: withBias(model!.buffer) };
+  await openModel(page, [biased, ...beside]);
+  await words.filter({ hasText: 'models of the family LLaMA have no such bias' }).waitFor();
+  await settled(page, 'head-text');
+  expect(await attends()).toBe(3);
+  expect((await csv(page, 'wall')).length).toBe(8);
+  expect(errors).toEqual([]);
+});
+
+/** A checkpoint with a bias of the map to the next token. */
+function withBias(file: Buffer): Buffer {
+  const start = 8 + Number(file.readBigUInt64LE());
+  const header = JSON.parse(file.subarray(8, start).toString());
+  const [count] = header['model.embed_tokens.weight'].shape;
+  const end = file.length - start;
+  header['lm_head.bias'] = { dtype: 'F32', shape: [count], data_offsets: [end, end + 4 * count] };
+  const text = Buffer.from(JSON.stringify(header));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([size, text, file.subarray(start), Buffer.alloc(4 * count)]);
+}
+
 test('two handles change the spectrum of a head as the command line does', { timeout: 120_000 }, async () => {
   const folder = trainedFolder();
   const text = 'the whale';

@@ -96,7 +96,7 @@ export function startModel(
       utf8Of(file).then(
         (read) => {
           // Predictions say so themselves; another figure's message would go with its own answer.
-          predictors.offer(read, frame === scatter.frame && say);
+          predictors.offer(read, frame === scatter.frame ? say : undefined);
           request('predictors');
           runners.predictors.demand();
         },

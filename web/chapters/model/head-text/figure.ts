@@ -12,10 +12,10 @@ import { rowOf, type HeadMeasurements } from '../reading/measurements';
 import { missingOf, sourceOf } from '../files/files';
 import { EXAMPLES, KINDS, Patterns, tokensOf, type Pattern } from '../patterns/patterns';
 import { shown, wordsOf } from '../patterns/words';
-import { LONGEST, attendByLayers, layersDoneText } from '../reading/reading';
+import { attendByLayers, layersDoneText, typed } from '../reading/reading';
 import { placeName } from '../../../heads/registry';
 import { drawWeights, weightsTable, weightText } from '../../shared/attention';
-import { readerOf, weightsOf, type Checkpoint } from '../../shared/checkpoint';
+import { weightsOf, type Checkpoint } from '../../shared/checkpoint';
 import { loadSampleTexts } from '../../shared/sample-texts';
 import { weightsBytes } from '../../shared/sample-weights';
 import type { Values } from '../../../state/control';
@@ -141,16 +141,22 @@ export class HeadTextFigure implements Figure {
     }
   }
 
-  /** Runs the model on the typed text, and shows its layers as they are done. */
+  /** Runs the model on the typed text, once for attention and outcome, and shows its layers as they are done. */
   private async read(context: FigureContext, files: Checkpoint): Promise<void> {
     const { reading } = context.state;
-    const settings = { text: reading, length: LONGEST, fit_length: true, passages: 1, weights: true };
-    const input = { ...readerOf(files), ...settings };
-    const text = await attendByLayers(context, input, (part, progress) => {
-      this.measurements.set({ text: part, reading, isPartial: true });
-      context.show(progress);
+    const ask = (outcome: boolean) =>
+      attendByLayers(context, { ...typed(files, reading), weights: true, outcome }, (part, progress) => {
+        this.measurements.set({ text: part, reading, isPartial: true });
+        context.show(progress);
+      });
+    let noOutcome = '';
+    const text = await ask(true).catch((error) => {
+      // The attention can be read where the map of the outputs is refused.
+      if (error.name !== 'FormatError') throw error;
+      noOutcome = error.message;
+      return ask(false);
     });
-    this.measurements.set({ text, reading });
+    this.measurements.set({ text, reading, noOutcome });
     this.whole = { files, text, reading };
   }
 

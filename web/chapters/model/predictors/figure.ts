@@ -88,7 +88,7 @@ export class PredictorsFigure implements Figure {
   /** Another text was read. */
   readonly accepted = new Signal();
   /** Also hears why the offered text was refused. */
-  private refuse: false | ((why: string) => void) = false;
+  private refuse?: (why: string) => void;
   /** What the answers of all sources depend on. */
   private asked: unknown[] = [];
   /** When a result was last shown. */
@@ -138,7 +138,7 @@ export class PredictorsFigure implements Figure {
       if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
       if (this.offered) {
         this.offered = null;
-        if (this.refuse) this.refuse((error as Error).message);
+        this.refuse?.((error as Error).message);
         const known = this.measurements.sources.get(tokens_source);
         if (known && this.wasAsked(askedOf(await this.texts.load()))) this.take(context, known, 1);
         else await this.compute(context, (error as Error).message);
@@ -156,7 +156,7 @@ export class PredictorsFigure implements Figure {
   }
 
   /** Takes a text in the place of the present one, which stays where the engine refuses the new one. */
-  offer(text: Text, refuse: false | ((why: string) => void)): void {
+  offer(text: Text, refuse?: (why: string) => void): void {
     this.offered = text;
     this.refuse = refuse;
   }

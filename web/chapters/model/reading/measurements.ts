@@ -25,6 +25,8 @@ export class HeadMeasurements {
   isPartial = false;
   /** Why the model can read no text, in words; '' where it can or that is not known yet. */
   unreadable = '';
+  /** Why the outcome of that text is not known; '' where it is, or while the text is read. */
+  noOutcome = '';
   /** What `attend` computes without each head of a text, asked with `of`: the sample's text has its own. */
   worth: { of: string; heads: Attended['heads'] } | null = null;
   /** On the passages of a long text; the measures of the sample's heads are theirs from the build. */
@@ -45,11 +47,19 @@ export class HeadMeasurements {
     found: Partial<
       Pick<
         HeadMeasurements,
-        'predictions' | 'text' | 'reading' | 'isPartial' | 'unreadable' | 'onlyPictures' | 'worth' | 'corpus'
+        | 'predictions'
+        | 'text'
+        | 'reading'
+        | 'isPartial'
+        | 'noOutcome'
+        | 'unreadable'
+        | 'onlyPictures'
+        | 'worth'
+        | 'corpus'
       >
     >,
   ): void {
-    if ('text' in found) Object.assign(this, { isPartial: false, worth: null });
+    if ('text' in found) Object.assign(this, { isPartial: false, noOutcome: '', worth: null });
     Object.assign(this, found);
     if ('text' in found) this.lookAtText();
     this.changed.send();

@@ -1,6 +1,7 @@
 // What the page asks of a model that reads text. The sample's answers are made from the same numbers.
 import type { Attended, Input } from '../../../engine/protocol';
 import type { FigureContext } from '../state';
+import { readerOf, type Checkpoint } from '../../shared/checkpoint';
 import { child } from '../../../ui/dom';
 import type { Frame } from '../../../ui/frame';
 import type { HeadMeasurements } from './measurements';
@@ -9,8 +10,15 @@ import type { HeadMeasurements } from './measurements';
 export const PASSAGE = 128;
 /** Rows of attention that are drawn for each prediction: less than the library's default, for speed. */
 export const QUERIES = 300;
-/** A typed text is read as far as this. */
-export const LONGEST = 128;
+
+/** The question about a typed text, of which one passage is read. */
+export const typed = (files: Checkpoint, text: string) => ({
+  ...readerOf(files),
+  text,
+  length: PASSAGE,
+  fit_length: true,
+  passages: 1,
+});
 
 /** Milliseconds until the first layers are shown, and between two such pictures: a quick answer comes at once. */
 const BETWEEN = 400;

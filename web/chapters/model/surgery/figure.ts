@@ -15,7 +15,7 @@ import { missingOf } from '../files/files';
 import { drawAttention } from '../head-text/figure';
 import type { Checkpoints } from '../opening/checkpoints';
 import { shown } from '../patterns/words';
-import { LONGEST, QUERIES } from '../reading/reading';
+import { PASSAGE, QUERIES } from '../reading/reading';
 import type { Figure, FigureContext, Store } from '../state';
 
 type Edited = Output<'edit-head'>;
@@ -89,7 +89,7 @@ export class SurgeryFigure implements Figure {
     const reader = readerOf(files);
     if (!this.prepared || !isSame(of, this.prepared.of)) {
       const { bytes: file } = await this.texts.load();
-      const passages = { file, length: LONGEST, fit_length: true, passages: PASSAGES, queries: QUERIES };
+      const passages = { file, length: PASSAGE, fit_length: true, passages: PASSAGES, queries: QUERIES };
       const onPartial = (_: unknown, progress: number) => show(progress);
       const input = { ...reader, ...passages, head, text, seed };
       const bytes = await this.pool.call<'edit-head', Uint8Array>(

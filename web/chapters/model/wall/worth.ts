@@ -1,11 +1,9 @@
 // What heads are worth: the outcome of the typed text as trained, and with the heads of the state switched off.
 import { fixed, short } from '../../../charts/format';
-import { EngineError } from '../../../engine/pool';
 import type { Attended } from '../../../engine/protocol';
 import { placeOf, placesIn } from '../../../heads/brush';
 import { placeName } from '../../../heads/registry';
 import { quoted } from '../../../state/described';
-import { readerOf } from '../../shared/checkpoint';
 import { weightsBytes } from '../../shared/sample-weights';
 import { child, html } from '../../../ui/dom';
 import { draw } from '../../../ui/queue';
@@ -13,7 +11,7 @@ import { shown } from '../patterns/words';
 import { missingOf } from '../files/files';
 import type { Checkpoints } from '../opening/checkpoints';
 import type { HeadMeasurements } from '../reading/measurements';
-import { LONGEST } from '../reading/reading';
+import { typed } from '../reading/reading';
 import type { FigureContext, Store } from '../state';
 
 export class HeadWorth {
@@ -64,27 +62,30 @@ export class HeadWorth {
     return [this.checkpoints.model.key, this.checkpoints.model.name, ablation, level, reading].join(' ');
   }
 
-  /** Asks for the outcome of the typed text, and for the worth of every head where a person has pressed the button. */
+  /**
+   * Asks for the outcome of the typed text without the heads that are switched off, and for the worth of every head
+   * where a person has pressed the button. The outcome with all heads comes with their attention.
+   */
   async compute(context: FigureContext): Promise<void> {
     const { files } = this.checkpoints;
     this.refused = '';
     if (!files || missingOf(files) || this.measurements.onlyPictures) return;
     const { reading: text, ablate, ablation, ablation_level } = context.state;
     const of = this.question();
-    const settings = { text, length: LONGEST, fit_length: true, passages: 1, ablation, ablation_level };
-    const input = { ...readerOf(files), ...settings };
+    const input = { ...typed(files, text), ablation, ablation_level };
     try {
-      const found = await context.run('attend', { ...input, ablate, outcome: true });
-      this.answer = { of: `${of} ${ablate}`, found };
-      draw(this.follow);
-      context.show(1);
+      if (ablate) {
+        const found = await context.run('attend', { ...input, ablate });
+        this.answer = { of: `${of} ${ablate}`, found };
+        draw(this.follow);
+        context.show(1);
+      }
       if (this.asked !== of || this.measurements.worth?.of === of) return;
       const take = ({ heads }: Attended) => this.measurements.set({ worth: { of, heads } });
       take(await context.run('attend', { ...input, ablate: 'each' }, take));
     } catch (error) {
-      const isRefused = error instanceof EngineError && error.name === 'FormatError' && !context.signal.aborted;
-      if (!isRefused) throw error;
-      this.refused = error.message;
+      if ((error as Error).name !== 'FormatError') throw error;
+      this.refused = (error as Error).message;
       draw(this.follow);
     }
   }
@@ -106,7 +107,11 @@ export class HeadWorth {
 
   /** The answer to what the state asks; null while it is not known. */
   private get found(): Attended | null {
-    return this.answer?.of === `${this.question()} ${this.store.state.ablate}` ? this.answer.found : null;
+    const { ablate, reading } = this.store.state;
+    if (ablate) return this.answer?.of === `${this.question()} ${ablate}` ? this.answer.found : null;
+    const { text, isPartial, noOutcome, reading: read } = this.measurements;
+    const isKnown = this.checkpoints.files && read === reading && !isPartial && !noOutcome;
+    return isKnown && text?.patch_side === 0 ? text : null;
   }
 
   private text(off: ReadonlySet<string>): string {
@@ -116,7 +121,8 @@ export class HeadWorth {
     const without = off.size === 1 && head ? placeName(head) : `heads ${[...off].join(', ')} (layer.head)`;
     const { found } = this;
     if (found) return outcomeText(found, off.size > 0 ? without : '');
-    if (this.checkpoints.files) return off.size > 0 ? `The text is run without ${without}.` : '';
+    if (this.checkpoints.files)
+      return off.size > 0 ? `The text is run without ${without}.` : this.measurements.noOutcome;
     if (off.size === 0) return UNCHANGED;
     // The build knows what each head of the sample is worth to the example sentences.
     const worth = head && this.measurements.worthOf(head);
@@ -124,10 +130,7 @@ export class HeadWorth {
     if (off.size === 1 && state.ablation === 'zero' && Number.isFinite(change)) {
       return turnText(without, change);
     }
-    return (
-      'Several heads, or another replacement, need the sample’s weights' +
-      (weightsBytes ? ': type a sentence of your own and load the sample.' : '.')
-    );
+    return `This needs the sample’s weights${weightsBytes ? ': type a sentence of your own and load the sample.' : '.'}`;
   }
 
   /** The most probable tokens. */
