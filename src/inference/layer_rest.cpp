@@ -166,6 +166,7 @@ void LayerRest::add_task(Index count) {
   const bool is_hidden = stage_ == Stage::hidden, is_gated = gated();
   const Index inputs = input().rows(), outputs = output().rows();  // of all maps of the stage
   const Factor<float> x = factor(input().data() + column_ * inputs, inputs);
+  // A block of the output that this task alone writes, in place.
   float* const out = output().data() + first_row_ + row_ + column_ * outputs;
   running_.add([this, block = block_, x, out, outputs, count, is_hidden, is_gated] {
     (is_gated ? block->gate : block->main).apply(x, count, out, outputs);

@@ -34,6 +34,7 @@ std::uint64_t dataset_stream(std::uint64_t dataset, std::uint64_t pair) {
 }
 constexpr std::uint64_t kStartStream = (std::uint64_t{1} << 32) - 1;  // after any pair
 
+// Sums have one order on every machine, which those of Eigen have not.
 double sum_of(const VectorXd& values) {
   return lane_sum<double>(values.size(), [&](Index i) { return values[i]; });
 }

@@ -4,7 +4,8 @@
 // sequence, so that a projection is one product. Each layer is a forward/backward pair side by side: a
 // backward function takes dY, the gradient of the loss with respect to the layer's output, adds the
 // gradients of the parameters to what is there, and overwrites the gradient of the input. Pointers are
-// to column-major arrays without gaps. Float and double; sums have a fixed order.
+// to column-major arrays without gaps: weights and gradients of a model lie in one vector each, which
+// optimizer, regularizers and files take as a whole. Float and double; sums have a fixed order.
 #pragma once
 
 #include <Eigen/Core>

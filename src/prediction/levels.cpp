@@ -16,6 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// Loops over entries keep the WebAssembly module smaller than expressions of Eigen.
+
 TokenCloud cloud_of(const Moments& moments) { return {moments.mean(), moments.covariance()}; }
 
 /// The mean of a sink, of no use where there is none.

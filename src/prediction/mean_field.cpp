@@ -21,6 +21,9 @@ using Eigen::VectorXd;
 
 constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // "meanfild"
 
+// Loops over entries keep the WebAssembly module smaller than expressions of Eigen; sums of products have one order on
+// every machine.
+
 constexpr int kHalvings = 30;  // of an interval of some deviations
 
 /// A content key as a query sees it.

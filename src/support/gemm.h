@@ -1,4 +1,6 @@
-// Products of matrices, the bulk of a training step and of the scan of a large checkpoint.
+// Products of matrices, the bulk of a training step and of the scan of a large checkpoint. Those of Eigen sum in an
+// order that depends on the width of the vectors, which is that of the compilation; these have one order, and the
+// vectors of the processor.
 #pragma once
 
 #include <Eigen/Core>

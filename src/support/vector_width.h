@@ -1,4 +1,5 @@
-// Loops in the widest vectors that the processor has; the library itself is compiled for any x86-64.
+// Loops in the widest vectors that the processor has; the library itself is compiled for any x86-64. Expressions of
+// Eigen have the vectors of the compilation, so that these loops go through pointers.
 #pragma once
 
 #include <cstddef>
