@@ -1695,6 +1695,16 @@ TEST_CASE(
       CHECK(refused(head_normed(family, type, more), [](Stack&) {}) == "use_qk_norm");
     }
   }
+  for (const auto& [more, item] : {std::pair{"", "qk_layernorm"},
+                                   {R"(,"qk_layernorm":false)", "qk_layernorm"},
+                                   {R"(,"qk_layernorm":true)", ""}}) {
+    Model phi = llama("Phi", "phi", more);
+    phi.others = {"model.layers.0.self_attn.dense.weight"};
+    CHECK(refused(phi, [&](Stack& stack) {
+            stack.query_norm = "model.layers.{n}.self_attn.q_layernorm.weight";
+            stack.key_norm = "model.layers.{n}.self_attn.k_layernorm.weight";
+          }) == item);
+  }
   CHECK(
       refused(head_normed("GLM-4.5", "glm4_moe", R"(,"use_qk_norm":true)"), [](Stack&) {}).empty());
 }

@@ -149,7 +149,9 @@ TEST_CASE("there is no bound where the length of the inputs is not known", "[che
   SafetensorsWriter normed = layer.file();
   add(normed, "model.layers.0.self_attn.q_layernorm.weight", MatrixXd::Ones(1, kHeadWidth));
   add(normed, "model.layers.0.self_attn.k_layernorm.weight", MatrixXd::Ones(1, kHeadWidth));
-  CHECK(std::isnan(bound_of(first_head(normed))));
+  constexpr const char* kNormed =
+      R"({"model_type":"phi","num_attention_heads":2,"hidden_size":24,"qk_layernorm":true})";
+  CHECK(std::isnan(bound_of(first_head(normed, {}, kNormed))));
   PhiLayer broken;
   broken.shift[3] = kUnknown;
   CHECK(std::isnan(bound_of(first_head(broken.file()))));

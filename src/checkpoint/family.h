@@ -49,6 +49,12 @@ enum class NormSpan {
   all_heads   ///< all of them together, with heads d_h gains
 };
 
+/// A key of config.json that is true where a model has norms of queries and keys, and the model types that have none
+/// where it is left out, between spaces.
+struct NormSwitch {
+  std::string_view key = {}, model_types = {};
+};
+
 /// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.
 /// A bias is called as its weight with "bias" for the final "weight", and need not be there; nor need
 /// the gains. An empty name: the family has no such tensor.
@@ -64,8 +70,7 @@ struct AttentionNames {
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
   bool always_head_normed = false;  ///< no model of the row is without these norms
-  /// Model types that have these norms only where the switch "use_qk_norm" is true, between spaces.
-  std::string_view switched_norms = {};
+  NormSwitch norm_switch = {};
   NormSpan norm_span = NormSpan::any;
   bool turned_before_norms = false;  ///< queries and keys turn before these norms
   std::string_view sinks =

@@ -731,7 +731,8 @@ constexpr Family mllama() {
 constexpr Family glm4_moe() {
   Family row =
       head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe glm4v_moe glm4v_moe_text "), false);
-  row.text.model_types = row.attentions[0].switched_norms = " glm4_moe ";
+  row.text.model_types = " glm4_moe ";
+  row.attentions[0].norm_switch = {"use_qk_norm", row.text.model_types};
   row.rotary = {.default_share = 0.5};
   row.text.epsilon = 1e-5;
   row.text.usual = {};
@@ -1139,7 +1140,7 @@ constexpr Family cohere() {
   row.rotary.default_base = 0;  // another one by the version of the original's code
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.attentions[0].norm_span = NormSpan::each_head;
-  row.attentions[0].switched_norms = row.model_types;
+  row.attentions[0].norm_switch = {"use_qk_norm", row.model_types};
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
   row.text.epsilon_key = "layer_norm_eps";
@@ -1178,6 +1179,8 @@ constexpr Family phi() {
                            .query_gain = "layers.{n}.input_layernorm.weight",
                            .query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight",
                            .key_norm_gain = "layers.{n}.self_attn.k_layernorm.weight",
+                           .norm_switch = {"qk_layernorm", " phi "},
+                           .norm_span = NormSpan::head,
                            .key_head_count_key = "num_key_value_heads",
                            .rotary = RotaryPairs::kHalves,
                            .others = " self_attn.rotary_emb.inv_freq "}}},

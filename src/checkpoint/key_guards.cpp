@@ -255,13 +255,12 @@ class KeyGuards {
 
   /// Refuses norms of queries and keys that the original does not make, as their switch is off where it is left out.
   void check_norm_switch() const {
-    constexpr const char* kSwitch = "use_qk_norm";
-    const std::string_view types = stack_.stack.names->switched_norms;
-    if (!claims_.gains || keys_.flag(kSwitch) || !has_norms() ||
+    const auto& [key, types] = stack_.stack.names->norm_switch;
+    if (!claims_.gains || key.empty() || keys_.flag(key) || !has_norms() ||
         !lists(types, keys_.text("model_type").value_or(""))) {
       return;
     }
-    refuse_item(keys_.path(kSwitch),
+    refuse_item(keys_.path(key),
                 {"it is missing, and so false, in ", keys_.name(), ", but the file has '",
                  shown_name(stack_.stack.layers.front().query.norm_gain), "'"});
   }

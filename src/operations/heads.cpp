@@ -87,6 +87,7 @@ void describe(InputFields& f, HeadsInput& in) {
   f.excludes("traces", "qk_clip");
   f.choice("directionality", in.directionality, kDirectionalityNames,
            "directionality score of each head; `no` leaves it null, which saves time");
+  f.excludes("traces", "directionality");
   f.flag("layers", in.layers,
          "score symmetry and directionality of each layer's W_QK, all heads together; O(d^2 d_h) a "
          "head");
