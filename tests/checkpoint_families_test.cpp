@@ -1657,6 +1657,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the thinker of Qwen-Omni is read, and the parts that make sound are noted") {
+  Model omni = llama("Qwen 2 VL", "qwen2_5_omni");
+  omni.config = R"({"model_type":"qwen2_5_omni","thinker_config":{"text_config":)" +
+                two_heads("qwen2_5_omni_text", R"(,"num_key_value_heads":1)") +
+                R"(},"talker_config":)" + two_heads("qwen2_5_omni_talker") + "}";
+  const Stack plain = omni.stacks[0];
+  omni.stacks[0] = under("thinker.", plain);
+  omni.stacks.push_back(under("talker.", plain));
+  // The talker has token embeddings of its own.
+  omni.others = {"thinker.model.embed_tokens.weight", "talker.model.embed_tokens.weight"};
+  const Config config = Config::parse(omni.config);
+  HeadScan scan(open(write(omni, "F32")), &config);
+  REQUIRE(scan.notes().size() == 1);
+  CHECK(scan.notes()[0] == "the parts that make sound are left out: 'talker'");
+  const std::vector<HeadFactors> heads = read_all(scan);
+  REQUIRE(heads.size() == 4);
+  for (const HeadFactors& head : heads) check_head(head, omni.stacks[0], 0, true);
+  const Config other =
+      Config::parse(R"({"model_type":"qwen2_5_omni","thinker_config":{"text_config":)" +
+                    two_heads("unknown") + "}}");
+  HeadScan unknown(open(write(omni, "F32")), &other, {.fold_gains = false});
+  REQUIRE(unknown.notes().size() == 2);
+  CHECK_THAT(unknown.notes()[1], ContainsSubstring("'thinker_config.text_config.model_type'"));
+}
+
 TEST_CASE(
     "norms that layers lack are refused by name, and so are those that a model does not have") {
   const auto refused = [](Model model, const std::function<void(Stack&)>& change) {

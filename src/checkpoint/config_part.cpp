@@ -7,6 +7,8 @@
 namespace eigenscope {
 namespace {
 
+/// The part of Qwen-Omni that reads, an object of objects; the others speak.
+constexpr std::string_view kThinker = "thinker_config.";
 constexpr std::array<std::string_view, 3> kTextParts{"text_config.", "llm_config.",
                                                      "language_config."};
 /// Words of the prefixes of stacks that do not read text.
@@ -22,7 +24,15 @@ bool has_object(const Config* config, std::string_view object) {
   return config != nullptr && !config->names(std::string(object)).empty();
 }
 
+/// The path of `object`, which may be in that of the thinker.
+std::string path_of(const Config* config, std::string_view object) {
+  std::string inner(kThinker);
+  inner += object;
+  return has_object(config, inner) ? inner : std::string(object);
+}
+
 bool is_text(std::string_view part) {
+  if (part.starts_with(kThinker)) part.remove_prefix(kThinker.size());
   return std::find(kTextParts.begin(), kTextParts.end(), part) != kTextParts.end();
 }
 
@@ -30,17 +40,18 @@ bool is_text(std::string_view part) {
 
 std::string part_of(const Config* config, std::string_view named, const std::string& prefix,
                     bool text) {
-  if (!named.empty()) return std::string(named) + ".";
+  if (!named.empty()) return path_of(config, std::string(named) + ".");
   if (text) {
-    const auto part = std::find_if(kTextParts.begin(), kTextParts.end(),
-                                   [&](auto object) { return has_object(config, object); });
-    return part == kTextParts.end() ? "" : std::string(*part);
+    const auto part = std::find_if(kTextParts.begin(), kTextParts.end(), [&](auto object) {
+      return has_object(config, path_of(config, object));
+    });
+    return part == kTextParts.end() ? "" : path_of(config, *part);
   }
   const auto part = std::find_if(kOtherParts.begin(), kOtherParts.end(), [&](const auto& other) {
     return std::any_of(other.words.begin(), other.words.end(),
                        [&](auto word) { return prefix.find(word) != std::string::npos; });
   });
-  return std::string(part == kOtherParts.end() ? kNoPart : part->object);
+  return part == kOtherParts.end() ? std::string(kNoPart) : path_of(config, part->object);
 }
 
 ConfigKeys part_keys(const Config* config, const std::string& part, bool main) {

@@ -22,9 +22,13 @@ inline constexpr std::string_view kNoPart = "(none).";
 ConfigKeys part_keys(const Config* config, const std::string& part, bool main = true);
 
 /// The paths of the model types of the whole model and of its parts.
-inline constexpr std::array<const char*, 5> kTypePaths{
-    "model_type", "text_config.model_type", "llm_config.model_type", "language_config.model_type",
-    "vision_config.model_type"};
+inline constexpr std::array<const char*, 7> kTypePaths{"model_type",
+                                                       "text_config.model_type",
+                                                       "llm_config.model_type",
+                                                       "language_config.model_type",
+                                                       "vision_config.model_type",
+                                                       "thinker_config.text_config.model_type",
+                                                       "thinker_config.vision_config.model_type"};
 
 /// The paths of the model type of a text model, alone or as a part of another model.
 inline constexpr std::array<const char*, 2> kTextTypePaths{"model_type", "text_config.model_type"};

@@ -23,7 +23,7 @@ constexpr std::array kFamilies{
     bart(), nllb(), t5(), t5_gated(), t5_gemma(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(),
     gemma4(), olmo(), olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(),
     llama4(), cohere(), cohere2(), cohere2_moe(), llava(), mllama(), jamba(), mixtral(),
-    qwen3_moe(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
+    qwen3_moe(), qwen3_omni(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
     granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(),
     hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(), kimi_linear(),
     deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),

@@ -100,7 +100,9 @@ constexpr Family llama_heads(std::string_view name, std::string_view model_types
 
 // The text of models of vision, whose three positions are the same for a token of text.
 constexpr Family qwen2_vl() {
-  Family row = variant(llama(), "Qwen 2 VL", " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text ");
+  Family row =
+      variant(llama(), "Qwen 2 VL",
+              " qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_5_omni qwen2_5_omni_text ");
   row.rotary.default_base = 1e6;
   row.text.epsilon = 1e-5;
   row.text.usual = {{{"use_sliding_window", "false"}}};
@@ -338,6 +340,13 @@ constexpr Family qwen3_moe() {
                       .each = {"layers.{n}.mlp.experts.{e}.gate_proj.weight",
                                "layers.{n}.mlp.experts.{e}.up_proj.weight",
                                "layers.{n}.mlp.experts.{e}.down_proj.weight"}};
+  return row;
+}
+
+// The text of a model of vision and sound, whose three positions are the same for a token of text.
+constexpr Family qwen3_omni() {
+  Family row = variant(qwen3_moe(), "Qwen 3 Omni", " qwen3_omni_moe qwen3_omni_moe_text ");
+  row.rotary.default_base = 1e6;
   return row;
 }
 

@@ -25,6 +25,8 @@ using Tensors = std::map<std::string, TensorInfo>;
 constexpr std::string_view kLayerMark = "{n}";
 constexpr std::size_t kMostLayerDigits = 5;  // with 4096 heads in three stacks, a count fits an int
 constexpr std::size_t kShownNames = 3;
+/// Prefixes of the parts of Qwen-Omni that make sound of what its thinker writes.
+constexpr std::array<std::string_view, 3> kSpeakers{"talker.", "code2wav.", "token2wav."};
 
 struct Place {
   std::string prefix;
@@ -268,14 +270,13 @@ bool is_known(const FamilyMatch& match, const Config* config) {
   const bool pictures =
       stack.names->config == "vision_config" || (family.reads_pictures() && !family.reads_text());
   std::vector<std::string> types = model_types(config);
-  const std::string part =
-      pictures ? std::string(kVision) : part_of(config, "", match.prefix, true);
+  const std::string part = part_of(config, pictures ? "vision_config" : "", match.prefix, true);
   const auto part_type = part.empty() ? std::nullopt : config->text(part + "model_type");
   // Older files of SAM have an empty one.
   if (part_type && !part_type->empty() && !is_known_type(*part_type)) return false;
   for (const char* const path : kTypePaths) {
     const auto other = config->text(path);
-    const bool of_pictures = std::string_view(path).starts_with(kVision);
+    const bool of_pictures = std::string_view(path).find(kVision) != std::string_view::npos;
     if (std::string_view(path) == kTypePaths[0] || of_pictures == pictures || !other) continue;
     if (part_type != other && config->text(kTypePaths[0]) != other) std::erase(types, *other);
   }
@@ -520,6 +521,11 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   // Layers for multi-token prediction, which the model does not run on text.
   std::erase_if(left, [](const auto& tensor) { return tensor.first.starts_with("mtp."); });
   check_parts(config);
+  std::vector<std::string> speakers;
+  for (const std::string_view prefix : kSpeakers) {
+    const auto speaks = [&](const auto& tensor) { return tensor.first.starts_with(prefix); };
+    if (std::erase_if(left, speaks) > 0) speakers.emplace_back(prefix);
+  }
   const std::vector<std::string> types = model_types(config);
   while (const Family* const family = choose(left, types)) {
     matches.push_back(match_tensors(row_as_stored(*family, tensors), left, config, file));
@@ -535,6 +541,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   }
   if (matches.empty()) fail_unknown(tensors, types, file);
   leave_unknown(matches);
+  matches.front().speakers = std::move(speakers);
   if (matches.size() > 1) name_stacks(matches);
   return matches;
 }

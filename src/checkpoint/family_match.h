@@ -55,6 +55,8 @@ struct FamilyMatch {
   bool is_other = false;           ///< the token embeddings are those of another stack
   /// Prefixes of other stacks of the file, which are left out: that of the token embeddings is read by default.
   std::vector<std::string> left_out = {};
+  /// Prefixes of parts of Qwen-Omni that make sound, which are never read.
+  std::vector<std::string> speakers = {};
   /// Why the conventions of the family may not be those of the model, such as "'model_type' in config.json is 'new'",
   /// which the row does not list; empty where they are.
   std::string unknown = {};

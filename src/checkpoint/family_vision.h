@@ -146,7 +146,9 @@ constexpr Family timm() {
 constexpr Family qwen_vision() {
   Family row = timm();
   row.name = "ViT (Qwen)";
-  row.model_types = " qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe ";
+  row.model_types =
+      " qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen3_omni_moe "
+      "qwen3_omni_moe_vision_encoder ";
   row.rotary.two_axes = true;
   row.attentions[0].rotary = RotaryPairs::kHalves;
   row.attentions[0].others = " attn.proj norm2 ";

@@ -73,14 +73,14 @@ std::string note_of_absent(const FamilyMatch& part, const StackMatch& stack, con
          "' counts " + (absent.size() == 1 ? "is" : "are") + " not in the file";
 }
 
-/// A note of the stacks of the file that are not read.
-std::string note_of_left_out(const FamilyMatch& part) {
+/// Names of stacks: their prefixes without the last dot.
+std::string listed(const std::vector<std::string>& prefixes) {
   std::string names;
-  for (const std::string& prefix : part.left_out) {
+  for (const std::string& prefix : prefixes) {
     names += (names.empty() ? "'" : ", '") +
              shown_name(prefix.substr(0, prefix.find_last_of('.'))) + "'";
   }
-  return "other stacks of the file are left out; --stack selects one: " + names;
+  return names;
 }
 
 std::string note_of_beyond(const StackMatch& stack) {
@@ -98,7 +98,13 @@ std::string note_of_unknown(const FamilyMatch& part) {
 
 void note_part(const FamilyMatch& part, const Safetensors& file, const Config* config, bool mapped,
                std::vector<std::string>& notes) {
-  if (!part.left_out.empty()) notes.push_back(note_of_left_out(part));
+  if (!part.left_out.empty()) {
+    notes.push_back("other stacks of the file are left out; --stack selects one: " +
+                    listed(part.left_out));
+  }
+  if (!part.speakers.empty()) {
+    notes.push_back("the parts that make sound are left out: " + listed(part.speakers));
+  }
   if (!mapped) note_other_layers(part, file, notes);
   for (const StackMatch& stack : part.stacks) {
     if (!stack.beyond.empty()) notes.push_back(note_of_beyond(stack));

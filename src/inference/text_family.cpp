@@ -37,7 +37,8 @@ constexpr std::string_view kTextAlone =
 /// The model type of the part that has such input, where the model has several.
 std::optional<std::string> part_type(ModelInput input, const Config& config) {
   if (input == ModelInput::pictures) return config.text("vision_config.model_type");
-  for (const char* const key : {"text_config.model_type", "llm_config.model_type"}) {
+  for (const char* const key : {"text_config.model_type", "llm_config.model_type",
+                                "thinker_config.text_config.model_type"}) {
     if (auto type = config.text(key)) return type;
   }
   return std::nullopt;

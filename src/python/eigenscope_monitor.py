@@ -473,6 +473,8 @@ TYPES = {
     "qwen2_5_vl": (_llama(parts=("qwen2_5_vl_text",)),),
     "qwen3_vl": (_llama(parts=("qwen3_vl_text",), **_NORMS),),
     "qwen3_vl_moe": (_llama(parts=("qwen3_vl_moe_text",), **_NORMS),),
+    "qwen2_5_omni": (_llama(parts=("qwen2_5_omni_text",)),),
+    "qwen3_omni_moe": (_llama(parts=("qwen3_omni_moe_text",), **_NORMS),),
     **dict.fromkeys(("granite", "granitemoe", "granitemoeshared"), (_GRANITE,)),
     "granitemoehybrid": (replace(_GRANITE, rotary_if=("position_embedding_type", "rope")),),
     **dict.fromkeys(("glm", "glm4"), (replace(_llama(), rotary=0.5),)),
@@ -588,6 +590,7 @@ _TEXT_ALONE = (
 
 def _text_of(config):
     """The object of the configuration with the keys of the text; empty in a model of one part."""
+    config = config.get("thinker_config") or config
     return config.get("text_config") or config.get("llm_config") or {}
 
 

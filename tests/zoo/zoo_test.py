@@ -190,7 +190,8 @@ def listed_types():
 
 def types_of(config):
     """Those of a model and of its part of text."""
-    part = next((config[key] for key in ("text_config", "llm_config", "language_config") if key in config), {})
+    inner = config.get("thinker_config", config)
+    part = next((inner[key] for key in ("text_config", "llm_config", "language_config") if key in inner), {})
     return [own for own in (config.get("model_type"), part.get("model_type")) if own]
 
 

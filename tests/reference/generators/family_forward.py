@@ -733,6 +733,13 @@ def beside_vision(model_type, found):
     return {**found, "config": {"model_type": model_type, "text_config": found["config"]}}
 
 
+def in_thinker(model_type, found):
+    """As the part of a model that reads, beside those that speak."""
+    for row in found["tensors"]:
+        row["name"] = "thinker." + row["name"]
+    return {**found, "config": {"model_type": model_type, "thinker_config": {"text_config": found["config"]}}}
+
+
 class Qwen3Vl(Qwen3):
     """The same beside a vision model."""
 
@@ -3544,7 +3551,10 @@ def generate():
             Qwen2().result(),
         ],
         "Qwen 3": [beside_vision("internvl", Qwen3().result()), Qwen3().result()],
-        "Qwen 2 VL": [Qwen25Vl().result()],
+        "Qwen 2 VL": [
+            Qwen25Vl().result(),
+            in_thinker("qwen2_5_omni", of_type("qwen2_5_omni_text", Qwen25Vl().result())),
+        ],
         "Qwen 3 VL": [Qwen3Vl().result()],
         "Apertus": [Apertus().result(), WholeApertus().result()],
         "OLMo": [Olmo().result(), ClippedOlmo().result()],
@@ -3624,6 +3634,7 @@ def generate():
         "MiniCPM3": [MiniCpm3().result()],
         "Mixtral": [Mixtral().result()],
         "Qwen 3 MoE": [Qwen3Moe().result()],
+        "Qwen 3 Omni": [in_thinker("qwen3_omni_moe", of_type("qwen3_omni_moe_text", Qwen3Moe().result()))],
         "Qwen 3 VL MoE": [Qwen3VlMoe().result()],
         "Qwen 2 MoE": [Qwen2Moe().result()],
         "OLMoE": [Olmoe().result()],
