@@ -32,6 +32,7 @@ export class WallFigure implements Figure {
   private grid: HeadGrid;
   /** A matrix as a picture, one pixel a weight. */
   private cells = document.createElement('canvas');
+  private image = new ImageData(1, 1);
 
   constructor(
     private store: Store,
@@ -101,12 +102,15 @@ export class WallFigure implements Figure {
     if (!values) return null;
     const side = Math.sqrt(values.length);
     const { cells } = this;
-    if (cells.width !== side) cells.width = cells.height = side;
-    const context = cells.getContext('2d');
-    const image = context?.createImageData(side, side);
-    if (!context || !image) return null;
-    values.forEach((weight, i) => image.data.set([red, green, blue, 255 * Math.sqrt(weight)], 4 * i));
-    context.putImageData(image, 0, 0);
+    // One image for all heads of a text: with each its own, a thousand would be garbage at once.
+    if (this.image.width !== side) {
+      cells.width = cells.height = side;
+      this.image = new ImageData(side, side);
+    }
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const colour = red | (green << 8) | (blue << 16);
+    values.forEach((weight, i) => (pixels[i] = colour | ((255 * Math.sqrt(weight)) << 24)));
+    cells.getContext('2d')?.putImageData(this.image, 0, 0);
     return cells;
   }
 
