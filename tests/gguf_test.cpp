@@ -1880,6 +1880,83 @@ TEST_CASE("a GGUF tensor is joined with one of another part, and one without it 
                                "'blk.0.attn_k_b.weight'"));
 }
 
+TEST_CASE("Kimi Linear in GGUF has the heads of its layers of latent attention", "[gguf]") {
+  GgufWriter file;
+  SafetensorsWriter original;
+  file.text("general.architecture", "kimi-linear");
+  for (const auto& [key, value] : {std::pair("embedding_length", 8u),
+                                   {"block_count", 2u},
+                                   {"attention.head_count", 2u},
+                                   {"attention.kv_lora_rank", 3u},
+                                   {"attention.key_length", 5u},
+                                   {"attention.value_length", 3u},
+                                   {"attention.key_length_mla", 4u},
+                                   {"attention.value_length_mla", 3u},
+                                   {"rope.dimension_count", 2u},
+                                   {"kda.head_dim", 3u},
+                                   {"ssm.conv_kernel", 4u}}) {
+    file.integer(std::string("kimi-linear.") + key, value);
+  }
+  // 0 is the layer of linear attention.
+  file.list("kimi-linear.attention.head_count_kv", std::vector<std::int32_t>{0, 1});
+  file.number("kimi-linear.rope.freq_base", 1e4F);
+  const auto add = [&](int layer, const std::string& from, const std::string& to,
+                       const std::vector<std::uint64_t>& shape, double phase) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : shape) count *= size;
+    const Bytes data = encode("F32", wave(count, phase, shape.size() == 1 ? 1 : 0));
+    file.tensor("blk." + std::to_string(layer) + "." + from + ".weight", shape, 0, data);
+    original.add_raw("model.layers." + std::to_string(layer) + "." + to + ".weight", "F32", shape,
+                     data);
+  };
+  for (const int layer : {0, 1}) {
+    add(layer, "attn_norm", "input_layernorm", {8}, 0.1 + layer);
+  }
+  for (const std::string part : {"q", "k", "v"}) {
+    add(0, "attn_" + part, "self_attn." + part + "_proj", {6, 8}, 0.2);
+    file.tensor("blk.0.ssm_conv1d_" + part + ".weight", {1, 6, 1, 4}, 0,
+                encode("F32", wave(24, 0.3)));
+  }
+  add(1, "attn_q", "self_attn.q_proj", {8, 8}, 0.4);
+  add(1, "attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", {5, 8}, 0.5);
+  add(1, "attn_kv_a_norm", "self_attn.kv_a_layernorm", {3}, 0.6);
+  // Two heads of two keys and three values over a rank of three; keys are transposed in the file.
+  const std::vector<double> decompression = wave(2 * 5 * 3, 0.7);
+  std::vector<double> keys, values;
+  for (std::size_t head = 0; head < 2; ++head) {
+    const auto at = [&](std::size_t row, std::size_t rank) {
+      return decompression[(head * 5 + row) * 3 + rank];
+    };
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      for (std::size_t row = 0; row < 2; ++row) keys.push_back(at(row, rank));
+    }
+    for (std::size_t row = 2; row < 5; ++row) {
+      for (std::size_t rank = 0; rank < 3; ++rank) values.push_back(at(row, rank));
+    }
+  }
+  file.tensor("blk.1.attn_k_b.weight", {2, 3, 2}, 0, encode("F32", keys));
+  file.tensor("blk.1.attn_v_b.weight", {2, 3, 3}, 0, encode("F32", values));
+  original.add_raw("model.layers.1.self_attn.kv_b_proj.weight", "F32", {10, 3},
+                   encode("F32", decompression));
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
+  const std::string config =
+      R"({"model_type":"kimi_linear","num_attention_heads":2,"hidden_size":8,"mla_use_nope":true})";
+  Bytes text;
+  for (const char c : config) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  for (const int offset : {0, 5}) {  // nothing turns
+    const auto expected = logit_matrices(files, offset),
+               found = logit_matrices(files_of(file), offset);
+    REQUIRE(expected.size() == 2);
+    REQUIRE(found.size() == 2);
+    for (std::size_t head = 0; head < 2; ++head) {
+      CHECK(expected[head].norm() > 0.01);
+      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+    }
+  }
+}
+
 TEST_CASE("latent attention in GGUF has the widths of its heads in config.json", "[gguf]") {
   const auto config_of = [](bool joined) {
     GgufWriter writer;

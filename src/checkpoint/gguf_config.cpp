@@ -132,7 +132,7 @@ bool is_zero(const OrderedJson& value) {
 
 bool is_latent(const Converted& conversion) {
   return conversion.model_type.starts_with("deepseek_v3") ||
-         lists(" mistral4 minicpm3 ", conversion.model_type);
+         lists(" kimi_linear mistral4 minicpm3 ", conversion.model_type);
 }
 
 /// The key of config.json for a key that only this architecture has; empty for none.

@@ -429,6 +429,11 @@ constexpr std::array kConverted{
               .model_type = "deepseek_v3",
               .names = {kSharedExperts},
               .keys = {kLatentKeys}},
+    // Nothing turns, whatever the metadata say of rotary positions.
+    Converted{.name = "kimi-linear",
+              .model_type = "kimi_linear",
+              .names = {kSharedExperts},
+              .keys = {kLatentKeys, " true=mla_use_nope "}},
     // Without latents.
     Converted{.name = "deepseek2-ocr", .model_type = "deepseek_vl_v2", .names = {kSharedExperts}},
     Converted{.name = "deepseek32",
