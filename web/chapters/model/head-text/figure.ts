@@ -151,8 +151,8 @@ export class HeadTextFigure implements Figure {
       });
     let noOutcome = '';
     const text = await ask(true).catch((error) => {
-      // The attention can be read where the map of the outputs is refused.
-      if (error.name !== 'FormatError') throw error;
+      // The attention can be read where the map of the outputs is refused, which is before the first layer.
+      if (error.begun || error.name !== 'FormatError') throw error;
       noOutcome = error.message;
       return ask(false);
     });
