@@ -324,6 +324,8 @@ TEST_CASE("keys of rotary positions that contradict each other or are not read a
   }
   CHECK(refused(R"("model_type":"smollm3","no_rope_layers":[1,1])") == "no_rope_layers");
   CHECK(refused(R"("text_config":[])") == "text_config");
+  CHECK(refused(R"("thinker_config":[])") == "thinker_config");
+  CHECK(refused(R"("thinker_config":{"text_config":1})") == "thinker_config.text_config");
   CHECK(refused(R"("model_type":"gpt_oss")") == "rope_scaling");
   CHECK(refused(R"("model_type":"gpt_oss","rope_scaling":null)").empty());
   // Of a factor 0 the original sees no more than of one that is left out.

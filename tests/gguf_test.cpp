@@ -567,6 +567,15 @@ std::map<std::string, std::string> llama_like(const std::map<std::string, std::s
   return names;
 }
 
+CheckpointFiles safetensors_of(const SafetensorsWriter& writer, const std::string& config) {
+  CheckpointFiles files{
+      {std::make_shared<MemorySource>("model.safetensors", writer.bytes())}, nullptr, nullptr};
+  Bytes text;
+  for (const char c : config) text.push_back(static_cast<std::byte>(c));
+  files.config = std::make_shared<MemorySource>("config.json", text);
+  return files;
+}
+
 std::vector<Eigen::MatrixXd> logit_matrices(const CheckpointFiles& files, int offset,
                                             bool folded = true) {
   const std::optional<Config> config = read_config(files);
@@ -581,6 +590,21 @@ std::vector<Eigen::MatrixXd> logit_matrices(const CheckpointFiles& files, int of
     }
   }
   return found;
+}
+
+/// The heads of `file` have the matrices of logits of those of `original`, and none of these is 0.
+void check_same_heads(const GgufWriter& file, const CheckpointFiles& original, std::size_t count,
+                      int offset, bool folded = true) {
+  CAPTURE(offset);
+  const auto expected = logit_matrices(original, offset, folded),
+             found = logit_matrices(files_of(file), offset, folded);
+  REQUIRE(found.size() == count);
+  REQUIRE(expected.size() == count);
+  for (std::size_t head = 0; head < count; ++head) {
+    CAPTURE(head);
+    CHECK(expected[head].norm() > 0.01);
+    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
+  }
 }
 
 /// Rows of values that repeat nowhere.
@@ -655,22 +679,8 @@ void check_heads(const ConvertedHeads& kind) {
   const std::string config = R"({"model_type":")" + kind.model_type + R"(",")" + kind.heads_key +
                              R"(":2,")" + kind.layers_key + R"(":2,"rope_theta":50)" + kind.config +
                              "}";
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-  Bytes text;
-  for (const char c : config) text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
-  for (const int offset : {0, kind.offset}) {
-    CAPTURE(offset);
-    const auto expected = logit_matrices(files, offset, kind.folded);
-    const auto found = logit_matrices(files_of(file), offset, kind.folded);
-    REQUIRE(found.size() == expected.size());
-    REQUIRE(found.size() == 2 * kHeads);
-    for (std::size_t head = 0; head < found.size(); ++head) {
-      CHECK(expected[head].norm() > 0.01);
-      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-    }
-  }
+  for (const int offset : {0, kind.offset})
+    check_same_heads(file, safetensors_of(original, config), 2 * kHeads, offset, kind.folded);
 }
 
 }  // namespace
@@ -1098,15 +1108,6 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
 
 namespace {
 
-CheckpointFiles safetensors_of(const SafetensorsWriter& writer, const std::string& config) {
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", writer.bytes())}, nullptr, nullptr};
-  Bytes text;
-  for (const char c : config) text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
-  return files;
-}
-
 std::vector<HeadFactors> factors_of(const CheckpointFiles& files, double offset) {
   const std::optional<Config> config = read_config(files);
   REQUIRE(config);
@@ -1223,15 +1224,7 @@ TEST_CASE("rotary pairs of GLM-V are halves of the turned part of a head in GGUF
       safetensors_of(original, R"({"model_type":"glm4v","text_config":{"model_type":"glm4v_text",
       "num_attention_heads":2,"num_key_value_heads":1,"num_hidden_layers":1,"hidden_size":12,
       "rope_theta":50,"partial_rotary_factor":0.67}})");
-  for (const int offset : {0, 3}) {
-    CAPTURE(offset);
-    const auto expected = logit_matrices(files, offset),
-               found = logit_matrices(files_of(file), offset);
-    REQUIRE(found.size() == 2);
-    REQUIRE(expected.size() == 2);
-    for (std::size_t head = 0; head < found.size(); ++head)
-      CHECK(found[head].isApprox(expected[head], 1e-6));
-  }
+  for (const int offset : {0, 3}) check_same_heads(file, files, 2, offset);
   GgufWriter odd;
   odd.text("general.architecture", "glm4").integer("glm4.attention.head_count", 2);
   odd.list("glm4.rope.dimension_sections", std::vector<std::int32_t>{1, 1, 0, 0});
@@ -1265,14 +1258,7 @@ TEST_CASE("layers of a GGUF file may have other numbers of key heads", "[gguf]")
   const CheckpointFiles files = safetensors_of(
       original, R"({"model_type":"nemotron-nas","num_attention_heads":4,"num_key_value_heads":null,
       "num_hidden_layers":4,"hidden_size":16,"rope_theta":50})");
-  for (const int offset : {0, 3}) {
-    const auto expected = logit_matrices(files, offset),
-               found = logit_matrices(files_of(file), offset);
-    REQUIRE(found.size() == 12);
-    REQUIRE(expected.size() == 12);
-    for (std::size_t head = 0; head < found.size(); ++head)
-      CHECK(found[head].isApprox(expected[head], 1e-6));
-  }
+  for (const int offset : {0, 3}) check_same_heads(file, files, 12, offset);
 }
 
 TEST_CASE("norms of Hunyuan's queries and keys, which come after the rotation, are refused in GGUF",
@@ -1338,25 +1324,13 @@ void check_groups(const std::string& architecture, std::size_t key_heads, bool b
     file.tensor("blk.0.attn_qkv.bias", {shape[0]}, 0, encode("F32", reordered(bias)));
     original.add_raw(whole + ".bias", "F32", {shape[0]}, encode("F32", bias));
   }
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-  Bytes text;
-  for (const char c : config.substr(whole.size())) text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
   const auto tensors = open_tensors(files_of(file));
   std::vector<double> found(rows.size());
   tensors->read_elements(whole + ".weight", 0, found);
   CHECK(found == rows);
   if (biased) CHECK(tensors->read_vector(whole + ".bias") == bias);
-  const int offset = architecture == "bloom" ? 0 : 3;
-  const auto expected = logit_matrices(files, offset),
-             heads = logit_matrices(files_of(file), offset);
-  REQUIRE(heads.size() == kHeads);
-  REQUIRE(expected.size() == kHeads);
-  for (std::size_t head = 0; head < kHeads; ++head) {
-    CHECK(expected[head].norm() > 0.01);
-    CHECK((heads[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-  }
+  check_same_heads(file, safetensors_of(original, config.substr(whole.size())), kHeads,
+                   architecture == "bloom" ? 0 : 3);
 }
 
 }  // namespace
@@ -1420,25 +1394,14 @@ TEST_CASE("heads of T5 in GGUF are those of encoder, decoder and what joins them
   add("dec.blk.0.cross_attn_q", "decoder.block.0.layer.1.EncDecAttention.q", {6, 8});
   add("dec.blk.0.cross_attn_k", "decoder.block.0.layer.1.EncDecAttention.k", {6, 8});
   add("enc.output_norm", "encoder.final_layer_norm", {8});
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-  Bytes text;
-  for (const char c : std::string(R"({"model_type":"t5","num_layers":2,"num_decoder_layers":1,
-      "num_heads":2,"d_kv":3,"d_model":8})"))
-    text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
   const auto tensors = open_tensors(files_of(file));
   for (const std::string name : {"encoder.block.1.layer.1.", "decoder.block.0.layer.2."}) {
     CHECK(tensors->tensors().contains(name + "layer_norm.weight"));
     CHECK(tensors->tensors().contains(name + "DenseReluDense.wi_0.weight"));
   }
-  const auto expected = logit_matrices(files, 0), found = logit_matrices(files_of(file), 0);
-  REQUIRE(found.size() == 8);
-  REQUIRE(expected.size() == 8);
-  for (std::size_t head = 0; head < found.size(); ++head) {
-    CHECK(expected[head].norm() > 0.01);
-    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-  }
+  const std::string config = R"({"model_type":"t5","num_layers":2,"num_decoder_layers":1,
+      "num_heads":2,"d_kv":3,"d_model":8})";
+  check_same_heads(file, safetensors_of(original, config), 8, 0);
 }
 
 TEST_CASE("heads of latent attention in GGUF are those of the checkpoint", "[gguf]") {
@@ -1492,18 +1455,7 @@ TEST_CASE("heads of latent attention in GGUF are those of the checkpoint", "[ggu
       original.add_raw("model.layers.0.self_attn.kv_b_proj.weight", "F32", {10, 4},
                        encode("F32", rows));
     }
-    CheckpointFiles files{
-        {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-    Bytes text;
-    for (const char c : config) text.push_back(static_cast<std::byte>(c));
-    files.config = std::make_shared<MemorySource>("config.json", text);
-    const auto expected = logit_matrices(files, 3), found = logit_matrices(files_of(file), 3);
-    REQUIRE(found.size() == 2);
-    REQUIRE(expected.size() == 2);
-    for (std::size_t head = 0; head < found.size(); ++head) {
-      CHECK(expected[head].norm() > 0.01);
-      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-    }
+    check_same_heads(file, safetensors_of(original, config), 2, 3);
   };
   check(
       "mistral4", false,
@@ -1579,18 +1531,7 @@ TEST_CASE("layers of Gemma 4 in GGUF have their own widths, key heads and angles
     "global_head_dim":8,"sliding_window":8,"layer_types":["sliding_attention","full_attention"],
     "rope_parameters":{"sliding_attention":{"rope_type":"default","rope_theta":7},
     "full_attention":{"rope_type":"proportional","partial_rotary_factor":0.5,"rope_theta":50}}})";
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-  Bytes text;
-  for (const char c : config) text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
-  const auto expected = logit_matrices(files, 3), found = logit_matrices(files_of(file), 3);
-  REQUIRE(found.size() == 4);
-  REQUIRE(expected.size() == 4);
-  for (std::size_t head = 0; head < found.size(); ++head) {
-    CHECK(expected[head].norm() > 0.01);
-    CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-  }
+  check_same_heads(file, safetensors_of(original, config), 4, 3);
   const auto refused = [&](const std::vector<float>& divisors, std::uint32_t turned) {
     GgufWriter other = model(divisors, turned);
     other.tensor("a", {1}, 0, Bytes(4));
@@ -1938,23 +1879,10 @@ TEST_CASE("Kimi Linear in GGUF has the heads of its layers of latent attention",
   file.tensor("blk.1.attn_v_b.weight", {2, 3, 3}, 0, encode("F32", values));
   original.add_raw("model.layers.1.self_attn.kv_b_proj.weight", "F32", {10, 3},
                    encode("F32", decompression));
-  CheckpointFiles files{
-      {std::make_shared<MemorySource>("model.safetensors", original.bytes())}, nullptr, nullptr};
-  const std::string config =
-      R"({"model_type":"kimi_linear","num_attention_heads":2,"hidden_size":8,"mla_use_nope":true})";
-  Bytes text;
-  for (const char c : config) text.push_back(static_cast<std::byte>(c));
-  files.config = std::make_shared<MemorySource>("config.json", text);
-  for (const int offset : {0, 5}) {  // nothing turns
-    const auto expected = logit_matrices(files, offset),
-               found = logit_matrices(files_of(file), offset);
-    REQUIRE(expected.size() == 2);
-    REQUIRE(found.size() == 2);
-    for (std::size_t head = 0; head < 2; ++head) {
-      CHECK(expected[head].norm() > 0.01);
-      CHECK((found[head] - expected[head]).norm() <= 1e-6 * expected[head].norm());
-    }
-  }
+  const CheckpointFiles files = safetensors_of(
+      original,
+      R"({"model_type":"kimi_linear","num_attention_heads":2,"hidden_size":8,"mla_use_nope":true})");
+  for (const int offset : {0, 5}) check_same_heads(file, files, 2, offset);  // nothing turns
 }
 
 TEST_CASE("latent attention in GGUF has the widths of its heads in config.json", "[gguf]") {

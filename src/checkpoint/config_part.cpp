@@ -65,12 +65,15 @@ ConfigKeys part_keys(const Config* config, const std::string& part, bool main) {
 }
 
 void check_parts(const Config* config) {
-  const ConfigKeys keys(config, {""});
-  const auto check = [&](std::string_view part) {
-    check_kind(keys, part.substr(0, part.size() - 1), "an object");
+  const auto check = [&](std::string_view outer, std::string_view part) {
+    check_kind(ConfigKeys(config, {std::string(outer)}), part.substr(0, part.size() - 1),
+               "an object");
   };
-  for (const std::string_view part : kTextParts) check(part);
-  for (const OtherPart& part : kOtherParts) check(part.object);
+  check("", kThinker);
+  for (const std::string_view outer : {std::string_view(), kThinker}) {
+    for (const std::string_view part : kTextParts) check(outer, part);
+    for (const OtherPart& part : kOtherParts) check(outer, part.object);
+  }
 }
 
 std::vector<std::string> model_types(const Config* config) {

@@ -32,7 +32,7 @@ export class WallFigure implements Figure {
   private grid: HeadGrid;
   /** A matrix as a picture, one pixel a weight. */
   private cells = document.createElement('canvas');
-  private image = new ImageData(1, 1);
+  private image: ImageData | null = null;
 
   constructor(
     private store: Store,
@@ -103,7 +103,7 @@ export class WallFigure implements Figure {
     const side = Math.sqrt(values.length);
     const { cells } = this;
     // One image for all heads of a text: with each its own, a thousand would be garbage at once.
-    if (this.image.width !== side) {
+    if (this.image?.width !== side) {
       cells.width = cells.height = side;
       this.image = new ImageData(side, side);
     }
