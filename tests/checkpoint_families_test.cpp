@@ -614,8 +614,8 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   // Keys whose defaults have been others by the version of the original, or hide a scaling.
   for (const auto& [model_of, family, type, key, given] :
        {std::tuple{&llama, "EuroBERT", "eurobert", "rope_theta", R"(,"rope_theta":25e4)"},
-        std::tuple{&llama, "Solar Open, PaddleOCR", "paddleocr_vl_text", "rope_theta",
-                   R"(,"rope_theta":5e5)"},
+        std::tuple{&llama, "PaddleOCR", "paddleocr_vl_text", "rope_theta", R"(,"rope_theta":5e5)"},
+        std::tuple{&llama, "Solar Open", "solar_open", "rope_theta", R"(,"rope_theta":1e6)"},
         std::tuple{&head_normed, "Hy3", "hy_v3", "rope_theta", R"(,"rope_theta":1e7)"},
         std::tuple{&llama, "GLM-V", "glm_ocr_text", "partial_rotary_factor",
                    R"(,"partial_rotary_factor":1)"},

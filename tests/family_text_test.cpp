@@ -777,7 +777,7 @@ TEST_CASE("mixtures of experts, latent attention and state-space layers are refu
     CHECK(scan.advance().size() == 4);
     return failure.message;
   };
-  CHECK_THAT(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "solar_open"),
+  CHECK_THAT(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "paddleocr_vl"),
              ContainsSubstring("a mixture of experts"));
   CHECK_THAT(with("model.layers.1.block_sparse_moe.experts.0.w1.weight", "phimoe"),
              ContainsSubstring("Phi MoE"));
@@ -942,6 +942,8 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
                             Setting{"Mixtral", "n_group", 4},
                             Setting{"Latent attention", "scoring_func", "softmax"},
                             Setting{"Latent keys", "norm_topk_prob", true},
+                            Setting{"Hy3", "route_norm", false},
+                            Setting{"HyperCLOVA X", "use_post_norm", true},
                             Setting{"RoBERTa", "is_decoder", true},
                             Setting{"ALBERT", "num_hidden_groups", 1},
                             Setting{"ALBERT", "num_hidden_layers", 5},

@@ -1012,7 +1012,7 @@ TEST_CASE("heads of GGUF files are those of the checkpoints that they were conve
        .model_type = "hy_v3",
        .names = llama_like({}),
        .head_norms = true,
-       .others = experts},
+       .others = {"exp_probs_b", "ffn_gate_inp.weight", "ffn_gate_shexp.weight"}},
       {.architecture = "pangu-embedded", .model_type = "PanguEmbedded", .names = llama_like({})},
       {.architecture = "gemma-embedding",
        .model_type = "gemma3_text",

@@ -21,15 +21,15 @@ constexpr std::array kFamilies{
     gpt_j(), exaone3(), gpt_neo(), bloom(), falcon(), falcon_small(), mpt(), chatglm(), llama2_c(),
     gpt_neox(), phi3(), qwen2_vl(), qwen3_vl(), siglip(), clip(), phi(), whisper(), moonshine(),
     bart(), nllb(), t5(), t5_gated(), t5_gemma(), opt(), gemma(), gemma2(), vault_gemma(), gemma3(), gemma3n(),
-    gemma4(), olmo(), olmo2(), olmo3(), exaone4(), exaone_moe(), starcoder2(), smollm3(), gpt_oss(),
+    gemma4(), olmo(), olmo2(), olmo3(), exaone4(), starcoder2(), smollm3(), gpt_oss(),
     llama4(), cohere(), cohere2(), cohere2_moe(), llava(), mllama(), jamba(), mixtral(),
     qwen3_moe(), qwen3_omni(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
     granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(),
     hunyuan(), minimax(), minimax_m3(), mimo_v2(), latent(), glm_latent(), latent_keys(), kimi_linear(),
     deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
     falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
-    glm4(), glm4_moe(), glm_vision(), eurobert(), hy3(), dots1(), with_own_base(), step3p7(), ernie45(), minicpm_v(),
-    qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
+    glm4(), glm4_moe(), exaone_moe(), solar_open(), glm_vision(), eurobert(), hy3(), dots1(), paddle_ocr(),
+    step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
     torch_transformer(), torch_encoder(),
 };
 // clang-format on

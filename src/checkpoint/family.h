@@ -403,6 +403,8 @@ struct ForwardNames {
   std::string_view skip = {};
   std::string_view attention_output_norm = {}, attention_end_norm = {};
   std::string_view mlp_norm = {}, mlp_output_norm = {}, mlp_end_norm = {};
+  /// A switch of the norms of both branches' outputs, off where it is left out; empty: a model has those of its row.
+  std::string_view output_norms_key = {};
   /// Factors of the coordinates of each branch's output (LayerScale), where the file has them.
   std::string_view attention_scale = {}, mlp_scale = {};
   LayerInputNames layer_input = {};

@@ -174,15 +174,6 @@ constexpr Family exaone4() {
   row.rotary.only_local = true;
   row.rotary.without_window = WithoutWindow::all;
   row.window = {.default_size = 4096, .default_pattern = 4};
-  row.text.model_types = " exaone4 ";
-  return row;
-}
-
-// EXAONE 4 with norms before its branches.
-constexpr Family exaone_moe() {
-  Family row = head_normed(llama_heads("EXAONE MoE", " exaone_moe "));
-  row.rotary = exaone4().rotary;
-  row.window = exaone4().window;
   return row;
 }
 
@@ -446,20 +437,24 @@ constexpr Family granite_hybrid() {
 
 // Granite whose layers have rotary bases of their own, or none, and sinks.
 constexpr Family granite_swa() {
-  Family row = heads_only(variant(granite(), "Granite SWA", " granite_swa "),
-                          " self_attn.v_proj self_attn.o_proj post_attention_layernorm ");
+  Family row = variant(granite(), "Granite SWA", " granite_swa ");
+  row.text.epsilon = 1e-5;
   row.rotary.bases = "layer_rope_theta";
   row.window = {.default_size = 128, .default_pattern = 4, .first_full = true};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
   return row;
 }
 
-// Granite's multiplier, with a default of 1/sqrt(d_h), and norms after the branches in some models.
+// Granite's multipliers, of which that of the logits of attention is 1/sqrt(d_h) by default and that of the output
+// multiplies, and norms after the branches in some models.
 constexpr Family hyperclova() {
-  Family row = heads_only(
-      variant(granite(), "HyperCLOVA X", " hyperclovax "),
-      " self_attn.v_proj self_attn.o_proj post_attention_layernorm post_norm1 post_norm2 ");
+  Family row = variant(granite(), "HyperCLOVA X", " hyperclovax ");
   row.unscaled = false;
+  row.text.output_scale_key = row.text.output_divisor_key;
+  row.text.output_divisor_key = {};
+  row.text.output_norms_key = "use_post_norm";
+  row.text.attention_output_norm = "layers.{n}.post_norm1.weight";
+  row.text.mlp_output_norm = "layers.{n}.post_norm2.weight";
   return row;
 }
 
@@ -740,8 +735,7 @@ constexpr Family mllama() {
 constexpr Family glm4_moe() {
   Family row =
       head_normed(variant(qwen3_moe(), "GLM-4.5", " glm4_moe glm4v_moe glm4v_moe_text "), false);
-  row.text.model_types = " glm4_moe ";
-  row.attentions[0].norm_switch = {"use_qk_norm", row.text.model_types};
+  row.attentions[0].norm_switch = {"use_qk_norm", " glm4_moe "};
   row.rotary = {.default_share = 0.5};
   row.text.epsilon = 1e-5;
   row.text.usual = {};
@@ -755,6 +749,15 @@ constexpr Family glm4_moe() {
   row.text.experts.shared = {"layers.{n}.mlp.shared_experts.gate_proj.weight",
                              "layers.{n}.mlp.shared_experts.up_proj.weight",
                              "layers.{n}.mlp.shared_experts.down_proj.weight"};
+  return row;
+}
+
+// EXAONE 4 with norms before its branches.
+constexpr Family exaone_moe() {
+  Family row = head_normed(variant(glm4_moe(), "EXAONE MoE", " exaone_moe "));
+  row.rotary = exaone4().rotary;
+  row.window = exaone4().window;
+  row.text.experts.router.correction = "layers.{n}.mlp.e_score_correction_bias";
   return row;
 }
 
@@ -780,7 +783,7 @@ constexpr Family latent() {
   names.others =
       " self_attn.rotary_emb.inv_freq self_attn.indexer.wq_b self_attn.indexer.wk "
       "self_attn.indexer.k_norm self_attn.indexer.weights_proj ";
-  row.text.model_types = " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 ";
+  row.text.model_types = " deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 youtu ";
   row.text.value = {};
   row.text.epsilon = 1e-6;
   row.text.most_tokens_key = "index_topk";
@@ -1085,11 +1088,16 @@ constexpr Family glm_vision() {
   return row;
 }
 
-// Models of several makers whose configs have their rotary bases: defaults are others by the model, or by the version of
-// the original's code.
-constexpr Family with_own_base() {
-  Family row = llama_heads("Solar Open, PaddleOCR", " solar_open paddleocr_vl paddleocr_vl_text ");
+// The default of its rotary base is another one by the version of the original's code, as of some rows below.
+constexpr Family paddle_ocr() {
+  Family row = llama_heads("PaddleOCR", " paddleocr_vl paddleocr_vl_text ");
   row.rotary.default_base = 0;
+  return row;
+}
+
+constexpr Family solar_open() {
+  Family row = without_head_norms(variant(glm4_moe(), "Solar Open", " solar_open "));
+  row.rotary = {.default_base = 0};
   return row;
 }
 
@@ -1104,7 +1112,23 @@ constexpr Family eurobert() {
   return row;
 }
 
-constexpr Family hy3() { return head_normed(variant(with_own_base(), "Hy3", " hy_v3 ")); }
+constexpr Family hy3() {
+  Family row = head_normed(variant(glm4_moe(), "Hy3", " hy_v3 "));
+  row.rotary = {.default_base = 0};
+  row.text.usual = {{{"moe_router_use_sigmoid", "true"},
+                     {"moe_router_enable_expert_bias", "true"},
+                     {"route_norm", "true"}}};
+  row.text.experts.router = {.weight = "layers.{n}.mlp.router.gate.weight",
+                             .correction = "layers.{n}.mlp.expert_bias",
+                             .scores = RouterScores::sigmoid,
+                             .normalized_key = {},
+                             .normalized = true,
+                             .factor_key = "router_scaling_factor"};
+  row.text.experts.shared = {"layers.{n}.mlp.shared_mlp.gate_proj.weight",
+                             "layers.{n}.mlp.shared_mlp.up_proj.weight",
+                             "layers.{n}.mlp.shared_mlp.down_proj.weight"};
+  return row;
+}
 
 constexpr Family dots1() {
   Family row = head_normed(variant(glm4_moe(), "dots.llm1", " dots1 "));

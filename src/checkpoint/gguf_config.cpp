@@ -423,7 +423,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const bool latent = conversion != nullptr && is_latent(*conversion);
   const bool ocr = architecture == "deepseek2-ocr";
   // llama.cpp's defaults.
-  const bool in_groups = latent || ocr || architecture == "glm4moe" || architecture == "dots1";
+  const bool in_groups = latent || ocr || lists(" glm4moe dots1 exaone-moe ", architecture);
   if (in_groups || architecture == "nemotron_h_moe") config["norm_topk_prob"] = false;
   if (in_groups) {
     for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})

@@ -85,6 +85,11 @@ constexpr NamePairs kTrinity =
     " post_attention_norm=post_attention_layernorm ffn_norm=pre_mlp_layernorm "
     "post_ffw_norm=post_mlp_layernorm attn_gate=self_attn.gate_proj "
     "ffn_gate_inp=mlp.router.gate exp_probs_b.bias=mlp.expert_bias ";
+constexpr NamePairs kHy3 =
+    " ffn_gate_inp=mlp.router.gate exp_probs_b=mlp.expert_bias "
+    "ffn_gate_shexp=mlp.shared_mlp.gate_proj ffn_up_shexp=mlp.shared_mlp.up_proj "
+    "ffn_down_shexp=mlp.shared_mlp.down_proj ";
+constexpr NamePairs kExaoneMixture = " exp_probs_b.bias=mlp.e_score_correction_bias ";
 constexpr NamePairs kErnie = " exp_probs_b.bias=mlp.moe_statics.e_score_correction_bias ";
 constexpr NamePairs kApertus = " attn_norm=attention_layernorm ffn_norm=feedforward_layernorm ";
 constexpr NamePairs kLlama4 =
@@ -320,7 +325,10 @@ constexpr std::array kConverted{
     Converted{.name = "olmo2", .model_type = "olmo2", .names = {kFourNorms}},
     Converted{
         .name = "exaone4", .model_type = "exaone4", .names = {kFourNorms}, .keys = {kWindows}},
-    Converted{.name = "exaone-moe", .model_type = "exaone_moe", .keys = {kWindows}},
+    Converted{.name = "exaone-moe",
+              .model_type = "exaone_moe",
+              .names = {kSharedExperts, kExaoneMixture},
+              .keys = {kWindows}},
     Converted{.name = "phi2", .model_type = "phi", .names = {kPhi}},
     Converted{.name = "phi3", .model_type = "phi3", .names = {kFusedGate}},
     Converted{.name = "qwen2moe", .model_type = "qwen2_moe"},
@@ -424,7 +432,11 @@ constexpr std::array kConverted{
     Converted{
         .name = "glm4moe", .model_type = "glm4_moe", .names = {kSharedExperts}, .keys = {kAxes}},
     Converted{.name = "dots1", .model_type = "dots1", .names = {kSharedExperts}},
-    Converted{.name = "hy_v3", .model_type = "hy_v3", .names = {kSharedExperts}},
+    Converted{.name = "hy_v3",
+              .model_type = "hy_v3",
+              .names = {kHy3},
+              .keys = {" 1=router_scaling_factor expert_weights_scale=router_scaling_factor "
+                       "false=route_norm expert_weights_norm=route_norm "}},
     Converted{.name = "deepseek2",
               .model_type = "deepseek_v3",
               .names = {kSharedExperts},

@@ -107,6 +107,10 @@ std::string Transformer::full_name(std::string_view pattern, int layer) const {
 
 bool Transformer::has_skip(int layer) const { return has(names().skip, layer); }
 
+bool Transformer::has_output_norms(int layer) const {
+  return names().output_norms_key.empty() || has(names().attention_output_norm, layer);
+}
+
 Index Transformer::entering_width(int layer) const {
   return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
 }
@@ -234,7 +238,8 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
         linear(text.attention_output, layer, width_, read).scaled(attention_factor_);
   }
   read_mixer(rest, layer);
-  rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
+  const bool ends = has_output_norms(layer);
+  rest.norms.attention_output_norm = read_norm(ends ? text.attention_output_norm : "", layer);
   rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);
   rest.norms.attention_scale = read_scale(text.attention_scale, layer);
   if (text.optional_branches && !has_mlp(layer)) return rest;
@@ -250,7 +255,7 @@ StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   }
   if (!text.xielu.alpha_p.empty()) rest.norms.xielu = read_xielu(layer);
   rest.norms.mlp_norm = branch_norm(text.mlp_norm, layer);
-  rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
+  rest.norms.mlp_output_norm = read_norm(ends ? text.mlp_output_norm : "", layer);
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
   rest.norms.mlp_scale = read_scale(text.mlp_scale, layer);
   read_layer_input(rest, layer);

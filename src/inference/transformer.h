@@ -242,6 +242,8 @@ class Transformer {
   void check_kind(const ConfigKeys& keys, int layer) const;
   /// Refuses a list of layers that text passes over, which are not those of the file.
   void check_skipped(const ConfigKeys& keys) const;
+  /// Refuses norms on the outputs of branches where their switch is off, and a layer without them where it is on.
+  void check_output_norms(const ConfigKeys& keys, int layer) const;
   /// Refuses a layer whose branches are not those of "block_configs".
   void check_block(const ConfigKeys& keys, int layer) const;
   void read_heads(const ConfigKeys& all_keys, int layer, LayerRules& rules);
@@ -267,6 +269,8 @@ class Transformer {
   /// Reads the widths of the state spaces, also from the shapes.
   void read_state_space(const ConfigKeys& keys);
   bool has_skip(int layer) const;
+  /// Whether the branches of the layer have norms on their outputs.
+  bool has_output_norms(int layer) const;
   /// Adds the position embeddings from `row` on.
   void add_positions(std::span<const int> ids, Eigen::Index row, Eigen::MatrixXf& tokens) const;
   /// Refuses biases of these maps where the switch `key` of config.json says that there are none.

@@ -99,6 +99,15 @@ void Transformer::check_told(const ConfigKeys& keys, std::string_view key, int l
                told ? "" : "no ", what, ", but the file has ", told ? "none" : "some"});
 }
 
+void Transformer::check_output_norms(const ConfigKeys& keys, int layer) const {
+  const std::string_view key = names().output_norms_key;
+  if (key.empty()) return;
+  const bool told = keys.flag(key).value_or(false);
+  for (const std::string_view norm : {names().attention_output_norm, names().mlp_output_norm}) {
+    check_told(keys, key, layer, told, has(norm, layer), "norms of its branches' outputs");
+  }
+}
+
 void Transformer::check_kind(const ConfigKeys& keys, int layer) const {
   if (match_.family->mixer.output.empty() || match_.family->mixer.beside_heads) return;
   const bool alone = lacks_heads(layer) && !has_mixer(layer);

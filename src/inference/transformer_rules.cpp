@@ -143,6 +143,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
     LayerRules& layer_rules = rules_.emplace_back(rules);
     check_kind(keys, layer);
     check_block(keys, layer);
+    check_output_norms(keys, layer);
     if (lacks_heads(layer)) {
       layer_rules.heads = layer_rules.key_heads = 0;
       continue;

@@ -94,6 +94,7 @@ class Attention:
     rotary_width: str = ""  # key of the number of turned coordinates, which precedes the part
     rotary_if: tuple = ()  # a key and the value that it has where positions turn
     rotary_every: int = 0  # each so many-eth layer turns nothing, unless `no_rope_layers` lists them
+    rotary_bases: str = ""  # key of a list with the base of each layer, of which 0 turns nothing
     windows: bool = False  # layers with a sliding window have other angles
     window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
     windows_every: str = "sliding_window_pattern"  # key of the number
@@ -273,6 +274,7 @@ _GPT_NEO = Attention(
 )
 
 _OLMO2 = replace(_llama(gains="none", **_NORMS), gain="")
+_EXAONE4 = replace(_OLMO2, window=4096, window_every=4, rotary_in="window", without_window="all")
 _LLAMA4 = _llama(rotary_every=4, normalizes="use_qk_norm")
 _LFM2 = replace(
     _llama(),
@@ -416,7 +418,7 @@ TYPES = {
     ),
     **dict.fromkeys(
         "llama mistral qwen2 seed_oss mimo PanguEmbedded mixtral starcoder2 qwen2_moe ernie4_5 ernie4_5_moe arcee "
-        "nemotron-nas eurobert".split(),
+        "nemotron-nas eurobert solar_open".split(),
         (_llama(),),
     ),
     "nemotron": (replace(_llama(gains="plus_one"), rotary=0.5),),
@@ -434,7 +436,7 @@ TYPES = {
         ),
     ),
     "stablelm": (replace(_llama(usual=(("qk_layernorm", False),)), rotary=0.25),),
-    **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe", "dots1"), (_llama(**_NORMS),)),
+    **dict.fromkeys(("qwen3", "qwen3_moe", "olmoe", "dots1", "hy_v3"), (_llama(**_NORMS),)),
     "afmoe": (
         replace(
             _llama(**_NORMS), window=1024, window_every=4, windows_every="global_attn_every_n_layers", rotary_in="window"
@@ -444,7 +446,9 @@ TYPES = {
     "olmo": (replace(_llama(gains="none"), gain=""),),
     "olmo2": (_OLMO2,),
     "olmo3": (replace(_OLMO2, window=4096, window_every=4, scaled_in="full"),),
-    "exaone4": (replace(_OLMO2, window=4096, window_every=4, rotary_in="window", without_window="all"),),
+    "exaone4": (_EXAONE4,),
+    "exaone4_5": (replace(_EXAONE4, parts=("exaone4", "exaone4_5_text")),),
+    "exaone_moe": (replace(_EXAONE4, gain=_llama().gain, gains="plain"),),
     "gemma": (_llama(gains="plus_one"),),
     **dict.fromkeys(
         ("gemma2", "vaultgemma"),
@@ -476,13 +480,16 @@ TYPES = {
     "qwen2_5_omni": (_llama(parts=("qwen2_5_omni_text",)),),
     "qwen3_omni_moe": (_llama(parts=("qwen3_omni_moe_text",), **_NORMS),),
     **dict.fromkeys(("granite", "granitemoe", "granitemoeshared"), (_GRANITE,)),
+    "granite_swa": (replace(_GRANITE, rotary_bases="layer_rope_theta", sinks="layers.{n}.self_attn.sinks"),),
+    "hyperclovax": (replace(_GRANITE, query_scalar=0),),
     "granitemoehybrid": (replace(_GRANITE, rotary_if=("position_embedding_type", "rope")),),
     **dict.fromkeys(("glm", "glm4"), (replace(_llama(), rotary=0.5),)),
     "glm4v": (_llama(parts=("glm4v_text",)),),
     "glm4_moe": (replace(_llama(norms_switch="use_qk_norm", **_NORMS), rotary=0.5),),
+    "glm4v_moe": (replace(_llama(parts=("glm4v_moe_text",)), rotary=0.5),),
     "minimax_m2": (_llama(rotary_width="rotary_dim", **_NORMS),),
     **dict.fromkeys(
-        ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "glm_moe_dsa"),
+        ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "youtu", "glm4_moe_lite", "glm_moe_dsa"),
         _latent(),
     ),
     "kimi_k25": _latent(parts=("kimi_k2",)),
@@ -819,6 +826,9 @@ def _scale_of_turned(attention, keys, layer, head_width):
         used = listed[layer] != 0 if layer < len(listed) else (layer + 1) % attention.rotary_every != 0
         if not used:
             return unused
+    bases = (keys.get(attention.rotary_bases) or []) if attention.rotary_bases else []
+    if layer < len(bases) and bases[layer] == 0:
+        return unused
     parameters, scaling = keys.get("rope_parameters") or {}, keys.get("rope_scaling")
     scaling = scaling or parameters
     share = next(

@@ -947,7 +947,7 @@ class Phi2(Decoder):
 class Glm4Moe(Mixtral):
     """The first layer has an MLP."""
 
-    architecture = "glm4moe"
+    architecture, correction = "glm4moe", "exp_probs_b.bias"
     norms = ("attn_norm", "post_attention_norm")
     head_norms = Qwen3.head_norms
     biases = Qwen2.biases
@@ -970,7 +970,7 @@ class Glm4Moe(Mixtral):
         self.is_first = p == "blk.0."
         super().layer(p)
         if not self.is_first:
-            self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+            self.vector(p + self.correction, (self.size.experts,))
 
 
 class Dots1(Glm4Moe):
@@ -981,6 +981,18 @@ class Dots1(Glm4Moe):
 
     def __init__(self, kind, size):
         super().__init__(kind, replace(size, key_heads=size.heads))
+
+
+class ExaoneMoe(Glm4Moe):
+    """Each fourth layer has neither window nor positions."""
+
+    architecture, norms, biases = "exaone-moe", Decoder.norms, ()
+    keys = {**Glm4Moe.keys, "rope.dimension_count": uint32(64), "attention.sliding_window": uint32(8)}
+
+
+class Hy3(Glm4Moe):
+    architecture, norms, biases, correction = "hy_v3", Decoder.norms, (), "exp_probs_b"
+    keys = {**Glm4Moe.keys, "rope.dimension_count": uint32(64)}
 
 
 class Ernie45Moe(Glm4Moe):

@@ -79,6 +79,8 @@ const ARCHITECTURES: Record<string, Limits> = {
   cohere2: SINGLE,
   glm4moe: SINGLE,
   dots1: SINGLE,
+  'exaone-moe': SINGLE,
+  hy_v3: SINGLE,
   afmoe: SINGLE,
   'ernie4_5-moe': SINGLE,
   'hunyuan-dense': SINGLE,

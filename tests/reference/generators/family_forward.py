@@ -1004,6 +1004,74 @@ class Dots1(Qwen3, Glm45):
         return Llama.turned(self, p, x)
 
 
+class Glm45v(Glm45):
+    """Beside a vision model; the three positions of a token of text are the same."""
+
+    config = {**Glm45.config, "model_type": "glm4v_moe_text"}
+    config |= {"rope_scaling": {"rope_type": "default", "mrope_section": [1]}}
+
+    def result(self):
+        return beside_vision("glm4v_moe", super().result())
+
+
+class ExaoneMoe(Dots1):
+    """The first layer has an MLP; layers without a window have no positions."""
+
+    config = {
+        **{key: value for key, value in Glm45.config.items() if key != "partial_rotary_factor"},
+        "model_type": "exaone_moe",
+        "head_dim": 6,
+        "scoring_func": "sigmoid",
+        "first_k_dense_replace": 1,
+        "sliding_window": 3,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }
+    correction = "mlp.e_score_correction_bias"
+    has_window = Olmo3.has_window
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def turned(self, p, x):
+        return super().turned(p, x) if self.has_window(layer_of(p)) else x
+
+
+class SolarOpen(Glm45):
+    """All coordinates turn."""
+
+    config = {key: value for key, value in Glm45.config.items() if key != "partial_rotary_factor"}
+    config |= {"model_type": "solar_open"}
+    query_bias = False
+
+    def has_window(self, layer):
+        return False
+
+    def turned(self, p, x):
+        return Llama.turned(self, p, x)
+
+
+class Hy3(Dots1):
+    """No groups, and names of its own; the first layer has an MLP."""
+
+    config = {
+        **ROTARY,
+        "model_type": "hy_v3",
+        "hidden_act": "silu",
+        "head_dim": 6,
+        "first_k_dense_replace": 1,
+        "num_experts_per_tok": 3,
+        "router_scaling_factor": 2.5,
+        "route_norm": True,
+        "moe_router_use_sigmoid": True,
+        "tie_word_embeddings": False,
+    }
+    router, correction, factor = "mlp.router.gate", "mlp.expert_bias", "router_scaling_factor"
+    shared = "mlp.shared_mlp."
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+
 class Trinity(Dots1):
     """Gates of what heads read, norms of the branches' outputs; layers without a window have no positions."""
 
@@ -1432,6 +1500,48 @@ class Granite(Llama):
 
     def logits(self, x):
         return super().logits(x) / self.config["logits_scaling"]
+
+
+class GraniteSwa(Granite):
+    """Sinks, windows but in each fourth layer from the first, and a rotary base of each layer, 0 for no positions."""
+
+    config = {**Granite.config, "model_type": "granite_swa", "sliding_window": 3, "layer_rope_theta": [0, 30.0]}
+
+    def has_window(self, layer):
+        return layer % 4 != 0
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.tensor(p + "sinks", [self.heads], 2.0)
+
+    def turned(self, p, x):
+        theta = self.config["layer_rope_theta"][layer_of(p)]
+        return rotated(x, theta, self.width) if theta else x
+
+
+class HyperClovaX(Granite):
+    """Norms of the branches' outputs; the output is multiplied, and the logits of attention have their usual scale."""
+
+    config = {key: value for key, value in Granite.config.items() if key != "attention_multiplier"}
+    config |= {"model_type": "hyperclovax", "use_post_norm": True}
+    norms = [*Granite.norms, "post_norm1", "post_norm2"]
+
+    def block(self, p, x):
+        factor = self.config["residual_multiplier"]
+        y = self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        x = x + factor * self.rms_norm(p + "post_norm1", y)
+        y = self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+        return x + factor * self.rms_norm(p + "post_norm2", y)
+
+    def logits(self, x):
+        return Llama.logits(self, x) * self.config["logits_scaling"]
+
+
+class PlainHyperClovaX(Granite):
+    """Without these norms."""
+
+    config = {**Granite.config, "model_type": "hyperclovax", "use_post_norm": False}
+    logits = HyperClovaX.logits
 
 
 class GraniteMoe(Granite, MixtureOfExperts):
@@ -1961,6 +2071,12 @@ class DeepseekV3(LatentAttention, SigmoidRouter):
 
     def scale(self):
         return super().scale() * (0.1 * math.log(self.config["rope_scaling"]["factor"]) + 1) ** 2
+
+
+class Youtu(LatentAttention):
+    """MLPs, and the embeddings are the output."""
+
+    config = {**LATENT, "model_type": "youtu", "rope_interleave": True, "tie_word_embeddings": True}
 
 
 class Glm47Flash(DeepseekV3):
@@ -3560,7 +3676,12 @@ def generate():
         "OLMo": [Olmo().result(), ClippedOlmo().result()],
         "OLMo 2": [Olmo2().result()],
         "OLMo 3": [Olmo3().result()],
-        "EXAONE 4": [Exaone4().result(), ShortExaone4().result()],
+        "EXAONE 4": [
+            beside_vision("exaone4_5", of_type("exaone4_5_text", Exaone4().result())),
+            Exaone4().result(),
+            ShortExaone4().result(),
+        ],
+        "EXAONE MoE": [ExaoneMoe().result()],
         "StarCoder2": [Starcoder2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
@@ -3608,6 +3729,8 @@ def generate():
         "Llama 3.2 Vision": [Mllama().result()],
         "gpt-oss": [GptOss().result()],
         "Granite": [Granite().result()],
+        "Granite SWA": [GraniteSwa().result()],
+        "HyperCLOVA X": [HyperClovaX().result(), PlainHyperClovaX().result()],
         "Granite MoE": [GraniteMoe().result()],
         "Granite MoE with a shared expert": [GraniteShared().result()],
         "Arcee": [Arcee().result()],
@@ -3621,6 +3744,7 @@ def generate():
             DeepseekV3().result(),
             as_text_of("kimi_k25", of_type("kimi_k2", DeepseekV3().result()), ()),
             of_type("deepseek_v32", DeepseekV3().result(), **selecting),
+            Youtu().result(),
             of_type("kimi_k2", DeepseekV3().result()),
         ],
         "GLM with latent attention": [
@@ -3639,7 +3763,9 @@ def generate():
         "Qwen 2 MoE": [Qwen2Moe().result()],
         "OLMoE": [Olmoe().result()],
         "MiniMax M2": [MinimaxM2().result()],
-        "GLM-4.5": [Glm45().result()],
+        "GLM-4.5": [Glm45v().result(), Glm45().result()],
+        "Solar Open": [SolarOpen().result()],
+        "Hy3": [Hy3().result()],
         "dots.llm1": [Dots1().result()],
         "Trinity": [Trinity().result()],
         "Phi": [Phi().result()],
