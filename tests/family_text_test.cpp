@@ -906,6 +906,14 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
     const auto without_key = [&](TinyModel&, Json& c) { c.erase(key); };
     check_failure(refusal("GLM-4.5", without_key), "config.json", key);
   }
+  const auto untold = [](TinyModel&, Json& c) { c.erase("attention_value_scale"); };
+  check_failure(refusal("MiMo V2", untold), "config.json", "attention_value_scale");
+  const auto unscaled = [](TinyModel&, Json& c) { c["attention_value_scale"] = nullptr; };
+  CHECK(refusal("MiMo V2", unscaled).message.empty());
+  const auto other_gate = [](TinyModel&, Json& c) { c["text_config"]["swiglu_alpha"] = 1.5; };
+  check_failure(refusal("MiniMax M3", other_gate), "swiglu_alpha", "supported: 1.702");
+  const auto no_experts = [](TinyModel&, Json& c) { c["moe_layer_freq"] = {0, 0}; };
+  check_failure(refusal("MiMo V2", no_experts), "moe_layer_freq.1", "has no experts");
   CHECK(refusal("LLaMA", [](TinyModel&, Json& c) { c["head_dim"] = 3; }).item ==
         attention + "q_proj.weight");
   CHECK(refusal("GLM-4.5", [](TinyModel&, Json& c) { c["n_group"] = 3; }).item ==
@@ -944,6 +952,9 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
                             Setting{"Latent keys", "norm_topk_prob", true},
                             Setting{"Hy3", "route_norm", false},
                             Setting{"HyperCLOVA X", "use_post_norm", true},
+                            Setting{"MiMo V2", "add_full_attention_sink_bias", true},
+                            Setting{"MiMo V2", "routed_scaling_factor", 2.5},
+                            Setting{"MiniMax M3", "index_topk_blocks", 4},
                             Setting{"RoBERTa", "is_decoder", true},
                             Setting{"ALBERT", "num_hidden_groups", 1},
                             Setting{"ALBERT", "num_hidden_layers", 5},

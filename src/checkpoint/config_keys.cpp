@@ -81,7 +81,9 @@ std::string value_like(const ConfigKeys& keys, std::string_view key, std::string
     return shown_name(*keys.text(key));
   }
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
-  return std::to_string(*keys.integer(key, kMost));
+  if (usual.find('.') == usual.npos) return std::to_string(*keys.integer(key, kMost));
+  const double told = *keys.number(key, 0, static_cast<double>(kMost));
+  return told == std::stod(std::string(usual)) ? std::string(usual) : keys.value(key);
 }
 
 bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual) {

@@ -63,7 +63,7 @@ class ConfigKeys {
 /// `list` is empty.
 std::string element_key(std::string_view list, std::int64_t number);
 
-/// The value called `key` as text, read as one of the kind of `usual`: a flag, a positive integer or a text. Throws as
+/// The value called `key` as text, read as one of the kind of `usual` (UsualValue). Throws as
 /// the functions of ConfigKeys do.
 std::string value_like(const ConfigKeys& keys, std::string_view key, std::string_view usual);
 

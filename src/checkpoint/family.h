@@ -36,9 +36,9 @@ struct LatentNames {
   std::string_view key_gain = {};
 };
 
-/// Keys of config.json with the counts of heads and their width.
+/// Keys of config.json with the counts of heads, their width, and that of their values, where it is another one.
 struct HeadKeys {
-  std::string_view heads = {}, key_heads = {}, width = {};
+  std::string_view heads = {}, key_heads = {}, width = {}, value_width = {};
 };
 
 /// What a norm of queries or keys normalizes, and so the size of its gains.
@@ -75,6 +75,9 @@ struct AttentionNames {
   bool turned_before_norms = false;  ///< queries and keys turn before these norms
   std::string_view sinks =
       {};  ///< a learned logit for each head that joins the softmax of its rows
+  /// Switches of the sinks of layers with a sliding window and of the others, off where they are left out; empty: all
+  /// layers have sinks.
+  std::string_view local_sinks_key = {}, full_sinks_key = {};
   LatentNames latent = {};
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
@@ -90,7 +93,7 @@ struct AttentionNames {
   std::string_view others = {};
 };
 
-/// A value of config.json: a text, "true" or "false" for a flag, or a positive integer.
+/// A value of config.json: a text, "true" or "false" for a flag, a positive integer, or a positive number with a point.
 struct UsualValue {
   std::string_view key = {}, value = {};
 };
@@ -353,7 +356,7 @@ struct MixerNames {
 /// family has no such part. Norms stand before a branch, on its output before the skip connection adds it, or after
 /// the sum.
 struct ForwardNames {
-  static constexpr std::size_t kMostUsual = 4, kMostForeign = 4;
+  static constexpr std::size_t kMostUsual = 5, kMostForeign = 4;
 
   /// Model types of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
@@ -375,6 +378,8 @@ struct ForwardNames {
   std::string_view embedding_factor_key = {}, residual_factor_key = {};
   /// Keys of the factor of what the attention alone adds, and of a list with the factors of an MLP's gate and output.
   std::string_view attention_factor_key = {}, mlp_factors_key = {};
+  /// Defaults of the former differ by the version of the original's code, so that it must be given; null: no factor.
+  bool told_attention_factor = false;
   bool residual_by_depth = false;  ///< that factor is divided by the root of the number of layers
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
   /// group has as many layers, one after another.
@@ -392,7 +397,8 @@ struct ForwardNames {
   /// Key of a bound c: queries, keys and values are cut to [-c, c], before queries and keys turn. The logits have no
   /// scale but 1/sqrt(d_h).
   std::string_view projection_bound_key = {};
-  std::string_view value = {};  ///< where it is not fused with the queries
+  std::string_view value = {};            ///< where it is not fused with the queries
+  std::string_view value_width_key = {};  ///< of d_v, where it is not that of queries and keys
   /// A switch: the values of layers without a sliding window are the keys before their norm.
   std::string_view keys_as_values_key = {};
   bool bare_value_norm = false;  ///< the values of each head have an RMS norm without a gain

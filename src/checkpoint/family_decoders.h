@@ -520,27 +520,31 @@ constexpr Family minimax() {
   return row;
 }
 
-// The indexer of its layers selects keys, and leaves their logits as they are.
+// The indexer of its layers selects blocks of keys, all of those of a passage of 2,048 tokens, and leaves their logits
+// as they are.
 constexpr Family minimax_m3() {
   Family row = head_normed(
-      llama_heads("MiniMax M3", " minimax_m3 minimax_m3_vl minimax_m3_vl_text "), false);
-  row.rotary = {.width = "rotary_dim", .default_base = 5e6};
+      variant(minimax(), "MiniMax M3", " minimax_m3 minimax_m3_vl minimax_m3_vl_text "), false);
   row.attentions[0].others =
-      " self_attn.v_proj self_attn.o_proj self_attn.index_q_proj self_attn.index_k_proj "
+      " self_attn.rotary_emb.inv_freq self_attn.index_q_proj self_attn.index_k_proj "
       "self_attn.index_q_norm self_attn.index_k_norm self_attn.indexer.q_proj "
-      "self_attn.indexer.k_proj self_attn.indexer.q_norm self_attn.indexer.k_norm "
-      "post_attention_layernorm ";
+      "self_attn.indexer.k_proj self_attn.indexer.q_norm self_attn.indexer.k_norm ";
   row.gain_plus_one = true;
-  return row;
-}
-
-// Layers with and without a window have head counts of their own, and the former sinks.
-constexpr Family mimo_v2() {
-  Family row = llama_heads("MiMo V2", " mimo_v2_flash ");
-  row.rotary = {.local_base = "swa_rope_theta"};
-  row.window = {.list = "hybrid_layer_pattern"};
-  row.local = {"swa_num_attention_heads", "swa_num_key_value_heads", "swa_head_dim"};
-  row.attentions[0].sinks = "layers.{n}.self_attn.attention_sink_bias";
+  ForwardNames& text = row.text;
+  text.activation_key = {};
+  text.activation = Activation::quick_gelu;
+  text.gate_bound_key = "swiglu_limit";
+  text.gate_bound = 7;
+  text.most_tokens = 2048;
+  text.usual = {{{"sparse_attention_config.sparse_block_size", "128"},
+                 {"sparse_attention_config.sparse_topk_blocks", "16"},
+                 {"index_block_size", "128"},
+                 {"index_topk_blocks", "16"},
+                 {"swiglu_alpha", "1.702"}}};
+  text.experts.router.factor_key = "routed_scaling_factor";
+  text.experts.shared = {"layers.{n}.block_sparse_moe.shared_experts.gate_proj.weight",
+                         "layers.{n}.block_sparse_moe.shared_experts.up_proj.weight",
+                         "layers.{n}.block_sparse_moe.shared_experts.down_proj.weight"};
   return row;
 }
 
@@ -758,6 +762,26 @@ constexpr Family exaone_moe() {
   row.rotary = exaone4().rotary;
   row.window = exaone4().window;
   row.text.experts.router.correction = "layers.{n}.mlp.e_score_correction_bias";
+  return row;
+}
+
+// Layers with and without a window have head counts of their own, and the former sinks. Values are narrower than keys.
+constexpr Family mimo_v2() {
+  Family row = without_head_norms(variant(glm4_moe(), "MiMo V2", " mimo_v2_flash "));
+  row.rotary = {.local_base = "swa_rope_theta"};
+  row.window = {.list = "hybrid_layer_pattern", .model_types = row.model_types};
+  row.local = {"swa_num_attention_heads", "swa_num_key_value_heads", "swa_head_dim",
+               "swa_v_head_dim"};
+  row.attentions[0].sinks = "layers.{n}.self_attn.attention_sink_bias";
+  row.attentions[0].local_sinks_key = "add_swa_attention_sink_bias";
+  row.attentions[0].full_sinks_key = "add_full_attention_sink_bias";
+  row.text.value_width_key = "v_head_dim";
+  row.text.attention_factor_key = "attention_value_scale";
+  row.text.told_attention_factor = true;
+  row.text.epsilon_key = "layernorm_epsilon";
+  row.text.experts.shared = {};
+  RouterNames& router = row.text.experts.router;  // its factor is null in config.json
+  router.factor_key = router.groups_key = router.best_groups_key = {};
   return row;
 }
 

@@ -387,6 +387,17 @@ bool has_tensor(const std::vector<GgufPart>& parts, std::string_view name) {
   });
 }
 
+/// llama.cpp gives sinks to the layers of MiMo V2 that have them.
+void add_sink_keys(const std::vector<GgufPart>& parts, OrderedJson& config) {
+  int layer = 0;
+  for (const OrderedJson& type : config.value("layer_types", OrderedJson::array())) {
+    const std::string name = "blk." + std::to_string(layer++) + ".attn_sinks.weight";
+    const char* const key = type == "sliding_attention" ? "add_swa_attention_sink_bias"
+                                                        : "add_full_attention_sink_bias";
+    if (!config.contains(key)) config[key] = has_tensor(parts, name);
+  }
+}
+
 /// Sets what the metadata of Gemma 4 lack: whether layers use their keys as values, whether there are experts, and
 /// llama.cpp's default for the cap of the logits. Throws FormatError where the last layer has a window.
 void add_gemma4_keys(const std::vector<GgufPart>& parts, const ModelMetadata& metadata,
@@ -423,7 +434,8 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const bool latent = conversion != nullptr && is_latent(*conversion);
   const bool ocr = architecture == "deepseek2-ocr";
   // llama.cpp's defaults.
-  const bool in_groups = latent || ocr || lists(" glm4moe dots1 exaone-moe ", architecture);
+  const bool in_groups =
+      latent || ocr || lists(" glm4moe dots1 exaone-moe minimax-m3 ", architecture);
   if (in_groups || architecture == "nemotron_h_moe") config["norm_topk_prob"] = false;
   if (in_groups) {
     for (const char* const key : {"routed_scaling_factor", "n_group", "topk_group"})
@@ -510,6 +522,7 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (type == "apertus") add_xielu_keys(header.metadata, config);
     if (type == "falcon_h1") config["mamba_rms_norm"] = has_tensor(parts, "blk.0.ssm_norm.weight");
     if (type == "cohere2_moe") add_dense_layers(metadata, config);
+    if (type == "mimo_v2_flash") add_sink_keys(parts, config);
     // Windows of one of its successors do not hold for the tokens of pictures.
     if (ocr && metadata.number("attention.sliding_window", 0) != 0)
       metadata.refuse("attention.sliding_window", "it must be 0 or left out");

@@ -69,8 +69,10 @@ constexpr NamePairs kSharedExperts =
     "indexer.attn_k=self_attn.indexer.wk indexer.k_norm=self_attn.indexer.k_norm "
     "indexer.proj=self_attn.indexer.weights_proj ffn_gate_shexp=mlp.shared_experts.gate_proj "
     "ffn_up_shexp=mlp.shared_experts.up_proj ffn_down_shexp=mlp.shared_experts.down_proj ";
-constexpr NamePairs kIndexed =
-    " indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
+constexpr NamePairs kMinimaxM3 =
+    " ffn_gate_shexp=block_sparse_moe.shared_experts.gate_proj "
+    "ffn_up_shexp=block_sparse_moe.shared_experts.up_proj "
+    "ffn_down_shexp=block_sparse_moe.shared_experts.down_proj indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
     "indexer.q_norm=self_attn.indexer.q_norm indexer.k_norm=self_attn.indexer.k_norm ";
 constexpr NamePairs kHunyuan =
     " attn_q_norm=self_attn.query_layernorm attn_k_norm=self_attn.key_layernorm "
@@ -458,11 +460,11 @@ constexpr std::array kConverted{
               .keys = {kLatentKeys}},
     Converted{.name = "minimax-m3",
               .model_type = "minimax_m3",
-              .names = {kIndexed},
+              .names = {kMixtral, kMinimaxM3},
               .whole_gains = true,
               .keys = {" attention.indexer.head_count=index_n_heads "
                        "attention.indexer.key_length=index_head_dim "
-                       "attention.indexer.top_k=index_topk "
+                       "attention.indexer.top_k=index_topk_blocks "
                        "attention.indexer.block_size=index_block_size "
                        "attention.indexer.local_blocks=index_local_blocks "}},
     Converted{.name = "mimo2",
@@ -470,7 +472,9 @@ constexpr std::array kConverted{
               .names = {" attn_sinks.weight=self_attn.attention_sink_bias "},
               .keys = {" attention.sliding_window_pattern=hybrid_layer_pattern "
                        "10000=swa_rope_theta rope.freq_base_swa=swa_rope_theta "
-                       "attention.value_scale=attention_value_scale "
+                       "1=attention_value_scale attention.value_scale=attention_value_scale "
+                       "attention.value_length=v_head_dim "
+                       "attention.layer_norm_rms_epsilon=layernorm_epsilon "
                        "nextn_predict_layers=num_nextn_predict_layers "}},
     Converted{.name = "mistral4",
               .model_type = "mistral4",

@@ -290,11 +290,12 @@ HeadKeys head_keys(const ConfigKeys& keys, const Family& family, const Attention
                    int layer) {
   const bool other = !keys.has(stack.head_count_key) && keys.has(stack.other_head_count_key);
   HeadKeys names{other ? stack.other_head_count_key : stack.head_count_key,
-                 stack.key_head_count_key, family.head_width_key};
+                 stack.key_head_count_key, family.head_width_key, family.text.value_width_key};
   if (!has_kinds(family) || has_layers(keys)) return names;
   const bool local = attention_kind(keys, family.window, layer) == kSlidingAttention;
   const HeadKeys& kind = local ? family.local : family.full;
-  for (const auto key : {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width}) {
+  for (const auto key :
+       {&HeadKeys::heads, &HeadKeys::key_heads, &HeadKeys::width, &HeadKeys::value_width}) {
     if (keys.has(kind.*key)) names.*key = kind.*key;
   }
   // Hugging Face's code then has one count for all layers.

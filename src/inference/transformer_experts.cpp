@@ -177,7 +177,9 @@ void Transformer::check_mixtures(const ConfigKeys& keys) const {
                                             {"moe_layer_start_index", "moe_layer_interval"}}) {
     if (router.weight.empty() || !keys.has(first_key)) continue;
     const bool counts_from_one = std::string_view(step_key) == "moe_layer_interval";
-    const int first = number(first_key, 0), step = std::max(1, number(step_key, 1));
+    const bool listed = keys.has(element_key(step_key, 0));
+    const int first = number(first_key, 0),
+              step = listed ? 1 : std::max(1, number(step_key, 1));
     const int last = counts_from_one ? number("moe_layer_end_index", kMostLayers) : kMostLayers;
     for (int layer = 0; layer < layers_; ++layer) {
       const bool told =
@@ -186,6 +188,12 @@ void Transformer::check_mixtures(const ConfigKeys& keys) const {
         check_told(keys, first_key, layer, told, has_mixture(layer), "experts");
       }
     }
+  }
+  // Or a list with 1 for each layer that has some.
+  for (int layer = 0; !router.weight.empty() && layer < layers_; ++layer) {
+    const std::string key = element_key("moe_layer_freq", layer);
+    if (!keys.has(key) || is_skipped(layer)) continue;
+    check_told(keys, key, layer, keys.number(key, 0, 1) == 1, has_mixture(layer), "experts");
   }
   const bool is_on = keys.flag(router.switch_key).value_or(false);
   for (int layer = 0; layer < layers_ && !router.switch_key.empty(); ++layer) {

@@ -105,7 +105,9 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
     weights.query_norm.bias *= query_scale;
   }
   const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
-  const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
+  const auto grid = [&](Index width) {
+    return HeadGrid{count(rules.heads), count(rules.key_heads), count(width)};
+  };
   // Norms of all heads together and terms of offsets are made by maps in memory.
   const bool whole = weights.normalizes_all_heads(rules) || !names().offset_terms.vectors.empty();
   const Index most = whole ? kAnyNumber : most_weights;
@@ -116,7 +118,9 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
     if (match_.family->inputs_first()) all = fused->read();
   }
   const auto projection = [&](Projection which, std::string_view pattern, Index outputs) {
-    const HeadPlaces places{which, match_.family->layout, grid};
+    const bool values = which == Projection::value;
+    const HeadPlaces places{which, match_.family->layout,
+                            grid(values ? rules.value_width : head_width)};
     const float scale = bare && which == Projection::query ? query_scale : 1;
     if (all.weight.size() > 0) return HeadProjection(all, places, scale);
     const int at = which == Projection::query ? layer : key_layer;
@@ -126,8 +130,9 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   const Index parts = match_.family->gated() ? 2 : 1;
   weights.query = projection(Projection::query, attention().query_weight, parts * queries);
   weights.key = projection(Projection::key, attention().key_weight, keys);
-  weights.value = projection(Projection::value,
-                             keys_are_values(layer) ? attention().key_weight : names().value, keys);
+  weights.value =
+      projection(Projection::value, keys_are_values(layer) ? attention().key_weight : names().value,
+                 rules.key_heads * rules.value_width);
   if (key_layer == layer) return;
   weights.query_input.rows = weights.key_input.rows = width;
   weights.key_input.first_row = width;

@@ -54,7 +54,6 @@ void Transformer::read_config(const ConfigKeys& keys) {
   if (!patches_) check_count(keys, "vocab_size", vocabulary_);
   LayerRules rules;
   rules.activation = activation_of(names(), keys);
-  rules.learned_sinks = !attention().sinks.empty();
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
   for (const auto& [key, value] :
        {std::pair("is_causal", false), {"use_bidirectional_attention", true}}) {
@@ -157,10 +156,19 @@ void Transformer::read_config(const ConfigKeys& keys) {
         rotary_of(keys, *match_.family, attention().rotary,
                   match_.family->latent() ? latent_.turned : layer_rules.head_width, layer, {1},
                   RotaryUse::text);
-    if (const auto window = attention_window(keys, match_.family->window, layer)) {
+    const auto window = attention_window(keys, match_.family->window, layer);
+    if (window) {
       layer_rules.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
     } else {
       check_values(keys, layer);
+    }
+    layer_rules.learned_sinks = !attention().sinks.empty();
+    const std::string_view sinks =
+        window ? attention().local_sinks_key : attention().full_sinks_key;
+    if (!sinks.empty()) {
+      layer_rules.learned_sinks = keys.flag(sinks).value_or(false);
+      check_told(keys, sinks, layer, layer_rules.learned_sinks, has(attention().sinks, layer),
+                 "sinks");
     }
   }
   if (keys.flag("without_epsilon").value_or(false)) {  // as the metadata of a GGUF file
@@ -211,8 +219,12 @@ void Transformer::read_factors(const ConfigKeys& keys) {
   };
   const std::array attention_maps{attention().query_weight, attention().key_weight, names().value,
                                   names().attention_output};
-  attention_factor_ = factor(names().attention_factor_key) *
-                      factor(match_.family->input_factor_key, attention_maps);
+  const std::string_view of_attention = names().attention_factor_key;
+  if (names().told_attention_factor && !keys.has(of_attention) && !keys.is_null(of_attention)) {
+    throw FormatError(keys.name(), "it has no '" + std::string(of_attention) + "'");
+  }
+  attention_factor_ =
+      factor(of_attention) * factor(match_.family->input_factor_key, attention_maps);
   read_list(keys, names().mlp_factors_key, mlp_factors_);
   read_list(keys, mixer.state_factors_key, state_factors_);
   const float input = factor(mixer.input_factor_key, std::array{mixer.input});
@@ -331,6 +343,9 @@ void Transformer::read_heads(const ConfigKeys& all_keys, int layer, LayerRules& 
   const Index parts = match_.family->gated() ? 2 * rules.heads : rules.heads;
   if (rows % parts != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rules.value_width = rows / parts;
+  if (const auto width = keys.integer(entries.value_width, kLargestSide)) {
+    rules.value_width = static_cast<Index>(*width);
+  }
   const auto told_width = fused ? std::nullopt : keys.integer(entries.width, kLargestSide);
   if (told_width && *told_width != static_cast<std::uint64_t>(rules.head_width)) {
     refuse_item(

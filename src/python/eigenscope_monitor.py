@@ -67,6 +67,7 @@ class Attention:
     input_norm: tuple = ()
     first_input_norm: str = ""  # the same before layer 0
     sinks: str = ""  # learned logits of the softmax, one a head
+    sinks_in: str = ""  # "window": layers without a sliding window have none
     embeddings: str = "embed_tokens.weight"  # of the stack that is read of several with these names
     parts: tuple = ()  # types of the text in a model of several parts
     layers: str = "num_hidden_layers"  # key of the configuration: layers beyond that number are left out; empty: none
@@ -78,6 +79,7 @@ class Attention:
     head_width: str = "head_dim"
     full: tuple = ()  # keys in place of these two in layers without a sliding window, where the configuration has them
     full_switch: str = ""  # key of a switch: false leaves the first of them out
+    local: tuple = ()  # keys of heads, key heads and head width in layers with a sliding window, likewise
     last_full: bool = False  # the last layer has no window, whatever its type
     shared_keys: str = ""  # key of the number of last layers that use the keys of the last layer of their kind before them
     width: str = "hidden_size"
@@ -98,6 +100,7 @@ class Attention:
     windows: bool = False  # layers with a sliding window have other angles
     window: int = 0  # size of sliding windows where the configuration has no `sliding_window`; 0: none
     windows_every: str = "sliding_window_pattern"  # key of the number
+    windows_list: str = ""  # key of a list with 1 for each layer that has a sliding window
     window_every: int = 0  # each so many-eth layer has no sliding window, unless `layer_types` lists them
     rotary_in: str = ""  # "window": where layers have sliding windows, others turn nothing
     without_window: str = ""  # "all" or "none" of the layers of these turn where `sliding_window` is null
@@ -487,7 +490,17 @@ TYPES = {
     "glm4v": (_llama(parts=("glm4v_text",)),),
     "glm4_moe": (replace(_llama(norms_switch="use_qk_norm", **_NORMS), rotary=0.5),),
     "glm4v_moe": (replace(_llama(parts=("glm4v_moe_text",)), rotary=0.5),),
+    "mimo_v2_flash": (
+        _llama(
+            windows=True,
+            windows_list="hybrid_layer_pattern",
+            local=("swa_num_attention_heads", "swa_num_key_value_heads", "swa_head_dim"),
+            sinks="layers.{n}.self_attn.attention_sink_bias",
+            sinks_in="window",
+        ),
+    ),
     "minimax_m2": (_llama(rotary_width="rotary_dim", **_NORMS),),
+    "minimax_m3_vl": (_llama(gains="plus_one", rotary_width="rotary_dim", parts=("minimax_m3_vl_text",), **_NORMS),),
     **dict.fromkeys(
         ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "youtu", "glm4_moe_lite", "glm_moe_dsa"),
         _latent(),
@@ -866,6 +879,9 @@ def _has_window(attention, keys, layer):
     types = keys.get("layer_types") or []
     if layer < len(types):
         return types[layer] == "sliding_attention"
+    listed = (keys.get(attention.windows_list) or []) if attention.windows_list else []
+    if layer < len(listed):
+        return listed[layer] == 1
     before = keys.get("max_window_layers")
     if before is not None:
         return layer >= before
@@ -890,11 +906,14 @@ def _key_layer(attention, keys, layer):
 
 def _of_layer(attention, keys, layer):
     """With the keys of the configuration for its kind of attention."""
-    if not attention.full or _has_window(attention, keys, layer):
-        return attention
-    names = dict(zip(("key_heads", "head_width"), attention.full))
-    if attention.full_switch and keys.get(attention.full_switch) is False:
-        del names["key_heads"]
+    if _has_window(attention, keys, layer):
+        names = dict(zip(("heads", "key_heads", "head_width"), attention.local))
+    else:
+        names = dict(zip(("key_heads", "head_width"), attention.full))
+        if attention.sinks_in == "window":
+            attention = replace(attention, sinks="")
+        if attention.full_switch and keys.get(attention.full_switch) is False:
+            del names["key_heads"]
     return replace(attention, **{field: key for field, key in names.items() if keys.get(key) is not None})
 
 

@@ -995,6 +995,55 @@ class Hy3(Glm4Moe):
     keys = {**Glm4Moe.keys, "rope.dimension_count": uint32(64)}
 
 
+class Mimo2(Glm4Moe):
+    """Each other layer has no window, fewer keys and no sinks; values are narrower than keys."""
+
+    architecture, norms, biases, head_norms, value_width = "mimo2", Decoder.norms, (), (), 32
+    keys = {
+        **Glm4Moe.keys,
+        "attention.key_length": uint32(64),
+        "attention.value_length": uint32(value_width),
+        "attention.value_scale": float32(0.7),
+        "attention.sliding_window": uint32(8),
+        "rope.freq_base_swa": float32(100),
+        "expert_weights_scale": float32(1),
+    }
+
+    def __init__(self, kind, size):
+        self.key_heads = [size.key_heads // (1 + layer % 2) for layer in range(size.layers)]
+        super().__init__(kind, size)
+
+    def shared_matrices(self):
+        return {}
+
+    def matrices(self):
+        size, keys = self.size, self.key_heads[self.number]
+        return {
+            "attn_q": (size.heads * size.head_width, size.width),
+            "attn_k": (keys * size.head_width, size.width),
+            "attn_v": (keys * self.value_width, size.width),
+            "attn_output": (size.width, size.heads * self.value_width),
+            **self.mlp_matrices(),
+        }
+
+    def layer(self, p):
+        self.number = int(p.split(".")[1])
+        super().layer(p)
+        if self.number % 2 == 0:
+            self.vector(p + "attn_sinks.weight", (self.size.heads,))
+
+    def metadata(self):
+        found = super().metadata()
+        prefix = self.architecture + "."
+        pattern = [struct.pack("<i", 1 - layer % 2) for layer in range(self.size.layers)]
+        counts = [struct.pack("<I", heads) for heads in self.key_heads]
+        return {
+            **found,
+            prefix + "attention.sliding_window_pattern": array(5, pattern),
+            prefix + "attention.head_count_kv": array(4, counts),
+        }
+
+
 class Ernie45Moe(Glm4Moe):
     architecture, name, norms, biases, head_norms = "ernie4_5-moe", "ernie4_5-moe", Decoder.norms, (), ()
     keys = {
@@ -1039,6 +1088,27 @@ class MiniMaxM2(Mixtral):
     def layer(self, p):
         super().layer(p)
         self.vector(p + "exp_probs_b.bias", (self.size.experts,))
+
+
+class MiniMaxM3(Glm4Moe):
+    """Norms of each head; the attention of other layers than the first selects blocks of keys."""
+
+    architecture, norms, biases = "minimax-m3", Decoder.norms, ()
+    keys = {
+        **Glm4Moe.keys,
+        "attention.indexer.head_count": uint32(2),
+        "attention.indexer.key_length": uint32(64),
+        "attention.indexer.top_k": uint32(16),
+        "attention.indexer.block_size": uint32(128),
+        "attention.indexer.local_blocks": uint32(1),
+    }
+
+    def layer(self, p):
+        super().layer(p)
+        if not self.is_first:
+            for name, outputs in (("q", 128), ("k", 64)):
+                self.matrix(f"{p}indexer.{name}_proj", (outputs, self.size.width), 0.1)
+                self.norm(f"{p}indexer.{name}_norm", 64)
 
 
 class Gemma(Decoder):

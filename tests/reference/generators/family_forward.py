@@ -967,6 +967,75 @@ class MinimaxM2(NormOfAllHeads, SigmoidRouter):
         return rotated(x, self.config["rope_theta"], 2)
 
 
+class MinimaxM3(SigmoidRouter):
+    """Norms of each head; gains are 1 + g; all MLPs cut their gates as gpt-oss does, and the first layer has one alone.
+    Its sparse attention sees all blocks of a short passage."""
+
+    config = {
+        **ROTARY,
+        "model_type": "minimax_m3_vl_text",
+        "hidden_act": "swigluoai",
+        "rotary_dim": 2,
+        "first_k_dense_replace": 1,
+        "moe_layer_freq": [0, 1],
+        "num_experts_per_tok": 2,
+        "routed_scaling_factor": 2.0,
+        "scoring_func": "sigmoid",
+        "swiglu_alpha": 1.702,
+        "swiglu_limit": 0.5,
+        "sparse_attention_config": {
+            "sparse_attention_freq": [0, 1],
+            "sparse_block_size": 128,
+            "sparse_topk_blocks": 16,
+        },
+        "tie_word_embeddings": False,
+    }
+    router, expert, gain = MinimaxM2.router, MinimaxM2.expert, 0.0
+    maps, correction = MinimaxM2.maps, MinimaxM2.correction
+    shared, shared_maps = "block_sparse_moe.shared_experts.", MixtureOfExperts.maps
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def has_window(self, layer):
+        return False
+
+    def add_gated(self, p, maps, hidden):
+        super().add_gated(p, self.shared_maps if "shared" in p else maps, hidden)
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "q_norm", self.width, mean=0.0)
+        self.add_norm(p + "k_norm", self.width, mean=0.0)
+        if self.is_mixture(p):
+            self.add_linear(p + "index_q_proj", 8, WIDTH)
+            self.add_linear(p + "index_k_proj", 4, WIDTH)
+            self.add_norm(p + "index_q_norm", 4, mean=0.0)
+            self.add_norm(p + "index_k_norm", 4, mean=0.0)
+
+    def rms_norm(self, name, x):
+        root = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["rms_norm_eps"])
+        return x / root * (1 + self.w[name + ".weight"])
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x)
+
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], 2)
+
+    def gated(self, p, maps, x):
+        names = self.shared_maps if "shared" in p else maps
+        gate, up, down = (self.w[p + name + ".weight"] for name in names)
+        limit = self.config["swiglu_limit"]
+        gate, up = np.minimum(gate @ x, limit), np.clip(up @ x, -limit, limit)
+        return down @ ((up + 1) * gate / (1 + np.exp(-1.702 * gate)))
+
+    def mlp(self, p, x):
+        if self.is_mixture(p):
+            return super().mlp(p, x)
+        return np.array([self.gated(p, MixtureOfExperts.maps, token) for token in x])
+
+
 class Glm45(SigmoidRouter):
     """Groups of experts, a factor, and an expert that runs on every token."""
 
@@ -1070,6 +1139,67 @@ class Hy3(Dots1):
 
     def is_mixture(self, p):
         return layer_of(p) > 0
+
+
+class MimoV2(SigmoidRouter):
+    """Values are narrower than keys and have a factor. Layers with a window have sinks and counts of their own; the
+    first layer has an MLP."""
+
+    config = {
+        **{key: value for key, value in ROTARY.items() if key != "rms_norm_eps"},
+        "model_type": "mimo_v2_flash",
+        "hidden_act": "silu",
+        "head_dim": 6,
+        "v_head_dim": 4,
+        "swa_num_attention_heads": HEADS,
+        "swa_num_key_value_heads": 4,
+        "swa_head_dim": 6,
+        "swa_v_head_dim": 2,
+        "swa_rope_theta": 20.0,
+        "partial_rotary_factor": 0.67,
+        "hybrid_layer_pattern": [1, 0],
+        "sliding_window": 3,
+        "attention_value_scale": 0.707,
+        "add_swa_attention_sink_bias": True,
+        "add_full_attention_sink_bias": False,
+        "layernorm_epsilon": 1e-3,
+        "moe_layer_freq": [0, 1],
+        "num_experts_per_tok": 3,
+        "norm_topk_prob": True,
+        "scoring_func": "sigmoid",
+        "routed_scaling_factor": None,
+        "n_group": 1,
+        "topk_group": 1,
+        "tie_word_embeddings": False,
+    }
+    experts, width, correction, factor = 8, 6, Glm45.correction, None
+
+    def is_mixture(self, p):
+        return layer_of(p) > 0
+
+    def has_window(self, layer):
+        return self.config["hybrid_layer_pattern"][layer] == 1
+
+    def add_attention(self, p, groups):
+        window = self.has_window(layer_of(p))
+        groups, values = (4, 2) if window else (groups, 4)
+        for name, outputs in (("q", self.heads * 6), ("k", groups * 6), ("v", groups * values)):
+            self.add_linear(p + name + "_proj", outputs, WIDTH)
+        self.add_linear(p + "o_proj", WIDTH, self.heads * values)
+        if window:
+            self.tensor(p + "attention_sink_bias", [self.heads], 2.0)
+
+    def rms_norm(self, name, x):
+        root = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["layernorm_epsilon"])
+        return x / root * self.w[name + ".weight"]
+
+    def read(self, p, x, scale=None, cap=None):
+        window = self.has_window(layer_of(p))
+        q, k, v = (y.reshape(len(x), -1, n) for y, n in zip(self.projections(p, x), (6, 6, 2 if window else 4)))
+        theta = self.config["swa_rope_theta" if window else "rope_theta"]
+        q, k = rotated(q, theta, 4), rotated(k, theta, 4)
+        v = v * self.config["attention_value_scale"]
+        return attend(q, k, v, 6**-0.5, reach=self.reach(layer_of(p)), sinks=self.w.get(p + "attention_sink_bias"))
 
 
 class Trinity(Dots1):
@@ -3763,9 +3893,11 @@ def generate():
         "Qwen 2 MoE": [Qwen2Moe().result()],
         "OLMoE": [Olmoe().result()],
         "MiniMax M2": [MinimaxM2().result()],
+        "MiniMax M3": [as_text_of("minimax_m3_vl", MinimaxM3().result(), ())],
         "GLM-4.5": [Glm45v().result(), Glm45().result()],
         "Solar Open": [SolarOpen().result()],
         "Hy3": [Hy3().result()],
+        "MiMo V2": [MimoV2().result()],
         "dots.llm1": [Dots1().result()],
         "Trinity": [Trinity().result()],
         "Phi": [Phi().result()],
