@@ -26,10 +26,11 @@ constexpr std::array kFamilies{
     qwen3_moe(), qwen3_omni(), qwen3_vl_moe(), qwen2_moe(), olmoe(), granite(), granite_moe(), granite_shared(),
     granite_hybrid(), granite_swa(), hyperclova(), arcee(), nemotron(), stablelm(), phi_moe(),
     hunyuan(), minimax(), minimax_m3(), latent(), glm_latent(), latent_keys(), kimi_linear(),
-    deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), internlm2(), ling(), ling_separate(),
-    falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), afmoe(), glm(),
-    glm4(), glm4_moe(), exaone_moe(), solar_open(), mimo_v2(), glm_vision(), eurobert(), hy3(), dots1(), paddle_ocr(),
-    step3p7(), ernie45(), minicpm_v(), qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
+    deepseek_v4(), deepseek_heads(), mistral4(), minicpm3(), glm4_moe(), exaone_moe(), solar_open(), mimo_v2(), hy3(),
+    dots1(), afmoe(), internlm2(), ling(), ling_separate(),
+    falcon_h1(), nemotron_hybrid(), llama_nemotron(), qwen35(), apertus(), lfm2(), glm(),
+    glm4(), glm_vision(), eurobert(), paddle_ocr(), step3p7(), ernie45(), minicpm_v(),
+    qwen3(), ministral3(), llama_itself(), sam(), dinov3(), dinov2(), vit(), timm(), qwen_vision(),
     torch_transformer(), torch_encoder(),
 };
 // clang-format on

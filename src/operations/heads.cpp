@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <string>
 
@@ -251,7 +252,7 @@ class HeadsJob {
   /// A partial result has all heads so far: so each has a fourth more of them than the one before.
   double revision() const {
     const auto heads = static_cast<double>(ready());
-    return std::floor(3 * std::log2(heads)) + (rows_ ? progress_of(*rows_) : 0);
+    return std::floor(3 * std::log(heads) / std::numbers::ln2) + (rows_ ? progress_of(*rows_) : 0);
   }
   HeadsResult result() const {
     HeadsResult result;

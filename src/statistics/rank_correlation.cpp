@@ -75,7 +75,7 @@ double partial_correlation(double ab, double ac, double bc) {
 
 double copula_information(double rank_correlation) {
   const double r = 2 * std::sin(std::numbers::pi * rank_correlation / 6);
-  return -std::log2(1 - r * r) / 2;
+  return -std::log1p(-r * r) / (2 * std::numbers::ln2);
 }
 
 VectorXd centred_ranks(const VectorXd& values) {
