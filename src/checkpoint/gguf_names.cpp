@@ -72,7 +72,8 @@ constexpr NamePairs kSharedExperts =
 constexpr NamePairs kMinimaxM3 =
     " ffn_gate_shexp=block_sparse_moe.shared_experts.gate_proj "
     "ffn_up_shexp=block_sparse_moe.shared_experts.up_proj "
-    "ffn_down_shexp=block_sparse_moe.shared_experts.down_proj indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
+    "ffn_down_shexp=block_sparse_moe.shared_experts.down_proj "
+    "indexer.q_proj=self_attn.indexer.q_proj indexer.k_proj=self_attn.indexer.k_proj "
     "indexer.q_norm=self_attn.indexer.q_norm indexer.k_norm=self_attn.indexer.k_norm ";
 constexpr NamePairs kHunyuan =
     " attn_q_norm=self_attn.query_layernorm attn_k_norm=self_attn.key_layernorm "

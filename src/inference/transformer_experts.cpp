@@ -178,8 +178,7 @@ void Transformer::check_mixtures(const ConfigKeys& keys) const {
     if (router.weight.empty() || !keys.has(first_key)) continue;
     const bool counts_from_one = std::string_view(step_key) == "moe_layer_interval";
     const bool listed = keys.has(element_key(step_key, 0));
-    const int first = number(first_key, 0),
-              step = listed ? 1 : std::max(1, number(step_key, 1));
+    const int first = number(first_key, 0), step = listed ? 1 : std::max(1, number(step_key, 1));
     const int last = counts_from_one ? number("moe_layer_end_index", kMostLayers) : kMostLayers;
     for (int layer = 0; layer < layers_; ++layer) {
       const bool told =
